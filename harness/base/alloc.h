@@ -35,8 +35,8 @@ static inline void kab_autofree_(void *p)
  * Grow a { T *v; size_t n, cap; } list so that one more item fits, and point at that item,
  * which is zeroed: `struct thing *t = KAB_PUSH(list);`
  */
-#define KAB_PUSH(list)                                                                             \
-	(kab_grow_((void **)&(list)->v, &(list)->n, &(list)->cap, sizeof(*(list)->v)),             \
+#define KAB_PUSH(list)                                                                 \
+	(kab_grow_((void **)&(list)->v, &(list)->n, &(list)->cap, sizeof(*(list)->v)), \
 	 &(list)->v[(list)->n - 1])
 void kab_grow_(void **v, size_t *n, size_t *cap, size_t bytes);
 

@@ -21,12 +21,12 @@ struct kab_buf {
 	size_t len; /* bytes, without the NUL */
 	size_t cap;
 	size_t max; /* bytes; 0 means KAB_BUF_DEFAULT_MAX */
-	bool cut;   /* bytes were dropped because of max */
+	bool cut; /* bytes were dropped because of max */
 };
 
-#define KAB_BUF_INIT                                                                               \
-	{                                                                                          \
-		0                                                                                  \
+#define KAB_BUF_INIT \
+	{            \
+		0    \
 	}
 
 void kab_buf_init(struct kab_buf *buf, size_t max_bytes);

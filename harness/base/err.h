@@ -14,20 +14,20 @@
 
 enum kab_err_code {
 	KAB_OK = 0,
-	KAB_ERR_USAGE,	     /* wrong command line; exit 2 */
-	KAB_ERR_CONFIG,	     /* a file of the user's, or input data, is wrong; exit 3 */
-	KAB_ERR_NOT_FOUND,   /* a named run, suite, kernel ... does not exist; exit 3 */
-	KAB_ERR_PARSE,	     /* bytes that were to be read are not of the expected form; exit 3 */
+	KAB_ERR_USAGE, /* wrong command line; exit 2 */
+	KAB_ERR_CONFIG, /* a file of the user's, or input data, is wrong; exit 3 */
+	KAB_ERR_NOT_FOUND, /* a named run, suite, kernel ... does not exist; exit 3 */
+	KAB_ERR_PARSE, /* bytes that were to be read are not of the expected form; exit 3 */
 	KAB_ERR_UNSUPPORTED, /* this build, host or library cannot do it; exit 4 */
-	KAB_ERR_ENV,	     /* this machine: file system, memory, missing program; exit 4 */
-	KAB_ERR_CONNECT,     /* a host cannot be reached, or the link was lost; exit 4 */
-	KAB_ERR_AUTH,	     /* host key or user key refused; exit 4 */
-	KAB_ERR_REMOTE,	     /* the target did something unexpected; exit 4 */
-	KAB_ERR_TIMEOUT,     /* a deadline passed; exit 4 */
-	KAB_ERR_BUSY,	     /* leased by somebody else; exit 4 */
-	KAB_ERR_STORE,	     /* the database; exit 4 */
-	KAB_ERR_CANCELLED,   /* interrupted by the user; exit 130 */
-	KAB_ERR_INTERNAL,    /* a bug of ours; exit 6 */
+	KAB_ERR_ENV, /* this machine: file system, memory, missing program; exit 4 */
+	KAB_ERR_CONNECT, /* a host cannot be reached, or the link was lost; exit 4 */
+	KAB_ERR_AUTH, /* host key or user key refused; exit 4 */
+	KAB_ERR_REMOTE, /* the target did something unexpected; exit 4 */
+	KAB_ERR_TIMEOUT, /* a deadline passed; exit 4 */
+	KAB_ERR_BUSY, /* leased by somebody else; exit 4 */
+	KAB_ERR_STORE, /* the database; exit 4 */
+	KAB_ERR_CANCELLED, /* interrupted by the user; exit 130 */
+	KAB_ERR_INTERNAL, /* a bug of ours; exit 6 */
 };
 
 #define KAB_ERR_TEXT_MAX 768
@@ -35,14 +35,14 @@ enum kab_err_code {
 
 struct kab_err {
 	enum kab_err_code code;
-	int os_errno;			/* 0 when no system call was involved */
-	char text[KAB_ERR_TEXT_MAX];	/* NUL-terminated; "..." at the end when cut */
-	char where[KAB_ERR_WHERE_MAX];	/* "file:line", "file: $.json.path", "host 'x'", or "" */
+	int os_errno; /* 0 when no system call was involved */
+	char text[KAB_ERR_TEXT_MAX]; /* NUL-terminated; "..." at the end when cut */
+	char where[KAB_ERR_WHERE_MAX]; /* "file:line", "file: $.json.path", "host 'x'", or "" */
 };
 
-#define KAB_ERR_INIT                                                                               \
-	{                                                                                          \
-		.code = KAB_OK                                                                     \
+#define KAB_ERR_INIT           \
+	{                      \
+		.code = KAB_OK \
 	}
 
 /* Set the error (err may be NULL). Always returns -1, so failing is one statement. errno is kept. */

@@ -15,14 +15,14 @@ struct kab_strv {
 	size_t cap;
 };
 
-#define KAB_STRV_INIT                                                                              \
-	{                                                                                          \
-		0                                                                                  \
+#define KAB_STRV_INIT \
+	{             \
+		0     \
 	}
 
-void kab_strv_add(struct kab_strv *sv, const char *s);		  /* copies s */
+void kab_strv_add(struct kab_strv *sv, const char *s); /* copies s */
 void kab_strv_add_n(struct kab_strv *sv, const char *s, size_t n); /* copies n bytes */
-void kab_strv_take(struct kab_strv *sv, char *s);		  /* s is taken */
+void kab_strv_take(struct kab_strv *sv, char *s); /* s is taken */
 void kab_strv_addf(struct kab_strv *sv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void kab_strv_copy(struct kab_strv *dst, const struct kab_strv *src); /* appends */
 /* Split s at each character `sep`; empty pieces are kept ("a,,b" has three), "" gives none. */

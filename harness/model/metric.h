@@ -12,8 +12,8 @@
 
 enum kab_direction {
 	KAB_DIR_NONE = 0, /* informative only: never a gain, never a verdict */
-	KAB_DIR_LOWER,	  /* lower is better */
-	KAB_DIR_HIGHER,	  /* higher is better */
+	KAB_DIR_LOWER, /* lower is better */
+	KAB_DIR_HIGHER, /* higher is better */
 };
 
 /* "none", "lower", "higher": the words of `kab parse`, CSV and JSON. */
@@ -26,13 +26,13 @@ struct kab_metric_def {
 	const char *name; /* [a-z0-9_]+; a trailing '*' stands for a family ("latency_p*") */
 	const char *unit; /* "s", "ms", "us", "ns", "1/s", "KB", "" for a bare count */
 	enum kab_direction dir;
-	bool primary;	      /* exactly one per runner */
-	const char *summary;  /* one line for `kab runners` */
+	bool primary; /* exactly one per runner */
+	const char *summary; /* one line for `kab runners` */
 };
 
 struct kab_sample {
 	char *metric; /* owned */
-	char *unit;   /* owned; "" for a bare count */
+	char *unit; /* owned; "" for a bare count */
 	enum kab_direction dir;
 	double value; /* finite */
 };

@@ -14,10 +14,10 @@
 #include "base/err.h"
 
 struct kab_param {
-	char *name;	/* owned; [a-z][a-z0-9_]* */
-	char *text;	/* owned */
-	char *value;	/* owned; NULL until resolved */
-	bool is_expr;	/* text is an expression: see model/expr.h */
+	char *name; /* owned; [a-z][a-z0-9_]* */
+	char *text; /* owned */
+	char *value; /* owned; NULL until resolved */
+	bool is_expr; /* text is an expression: see model/expr.h */
 };
 
 struct kab_params {

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Small things done to text in many places. Pure. */
+#ifndef KAB_BASE_TEXT_H
+#define KAB_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* Append bytes that came from elsewhere so that a terminal cannot be driven by them: printable
+ * ASCII and valid UTF-8 (without C1 controls) as they are, LF kept, TAB kept, everything else as \xNN. */
+void kab_text_escape(struct kab_buf *buf, const char *bytes, size_t n);
+/* The candidate nearest to word by edit distance, or NULL when none is near (more than a third of
+ * its letters differ). Candidates end with NULL; borrowed. */
+const char *kab_text_nearest(const char *word, const char *const *candidates);
+/* The last n lines of text, as a range of it; borrowed. */
+const char *kab_text_tail(const char *text, size_t len, size_t lines, size_t *ret_len);
+/* "95 s", "12 min", "3 h 20 min": for people. Caller frees. */
+char *kab_text_duration(double seconds);
+/* [A-Za-z0-9._+-]+, not starting with '-': labels of kernels, names of runs, hosts and cases. */
+bool kab_text_is_label(const char *s);
+/* Whole decimal integer of the text, no blanks. 0, or -1 without touching *ret. */
+int kab_text_int(const char *s, int64_t *ret);
+/* Whole finite number of the text (C locale). 0, or -1 without touching *ret. */
+int kab_text_double(const char *s, double *ret);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of commands: the order here is the order of `kab help`. */
+#include "cli/commands.h"
+
+const struct kab_cmd *const kab_commands[] = {
+	&kab_cmd_help,
+	&kab_cmd_version,
+	NULL,
+};
+
+const struct kab_opt kab_global_opts[] = {
+	{ "db", '\0', "PATH", "the database (else $KAB_DB, else the XDG data folder)", NULL },
+	{ "lab", '\0', "PATH",
+	  "the lab file (else $KAB_LAB, else kab/lab.json in the XDG config folder)", NULL },
+	{ "quiet", 'q', NULL, "say less on stderr", NULL },
+	{ "verbose", 'v', NULL, "say more on stderr; twice: still more", NULL },
+	{ "color", '\0', "WHEN", "colour on stderr", "auto|always|never" },
+	{ 0 },
+};

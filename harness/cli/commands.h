@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Every command, declared once. */
+#ifndef KAB_CLI_COMMANDS_H
+#define KAB_CLI_COMMANDS_H
+
+#include "cli/cli.h"
+
+extern const struct kab_cmd kab_cmd_help;
+extern const struct kab_cmd kab_cmd_version;
+
+#endif
