@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "transport/transport.h"
+
+/* Words that a shell reads as grammar when they stand bare in command position. */
+static const char *const reserved[] = {
+	"if",  "then", "else",	"elif",	 "fi",	   "do",       "done", "case",	 "esac",
+	"for", "in",   "while", "until", "select", "function", "time", "coproc", NULL,
+};
+
+static bool is_bare(const char *word)
+{
+	/* No '=' (assignment), no '~' (home), nothing that globs or expands. */
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_@%+:,./-";
+
+	if (!*word || word[strspn(word, plain)])
+		return false;
+	for (size_t i = 0; reserved[i]; i++)
+		if (strcmp(word, reserved[i]) == 0)
+			return false;
+	return true;
+}
+
+void kab_quote_sh(struct kab_buf *buf, const char *word)
+{
+	if (is_bare(word)) {
+		kab_buf_adds(buf, word);
+		return;
+	}
+	kab_buf_addc(buf, '\'');
+	for (const char *p = word; *p; p++) {
+		if (*p == '\'')
+			kab_buf_adds(buf, "'\\''");
+		else
+			kab_buf_addc(buf, *p);
+	}
+	kab_buf_addc(buf, '\'');
+}
+
+char *kab_quote_argv(const char *const *argv)
+{
+	struct kab_buf buf = KAB_BUF_INIT;
+
+	for (size_t i = 0; argv[i]; i++) {
+		if (i)
+			kab_buf_addc(&buf, ' ');
+		kab_quote_sh(&buf, argv[i]);
+	}
+	return kab_buf_detach(&buf);
+}
