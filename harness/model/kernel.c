@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "model/kernel.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "base/text.h"
+
+static void release_one(struct kab_kernel *k)
+{
+	free(k->label);
+	free(k->spec);
+	free(k->release);
+	kab_strv_release(&k->sources);
+	free(k->initrd);
+	free(k->modules);
+	free(k->cmdline);
+	free(k->sha256);
+	free(k->commit);
+	free(k->build_id);
+	free(k->describe);
+	*k = (struct kab_kernel){ 0 };
+}
+
+static bool is_hex(const char *s, size_t min, size_t max)
+{
+	size_t n = strlen(s);
+
+	for (const char *p = s; *p; p++)
+		if (!isxdigit((unsigned char)*p))
+			return false;
+	return n >= min && n <= max;
+}
+
+static bool is_release(const char *s)
+{
+	if (!*s || strlen(s) > 64)
+		return false;
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && !strchr("._+~-", *s))
+			return false;
+	return true;
+}
+
+static int bad(const char *label, struct kab_err *err, const char *why, const char *found)
+{
+	return kab_err_set(err, KAB_ERR_USAGE, "kernel '%s': %s '%s'", label, why, found);
+}
+
+/* "image:PATH[,initrd=PATH][,modules=PATH]": a comma that starts no known key belongs to a path. */
+static int image(struct kab_kernel *k, char *text, struct kab_err *err)
+{
+	char *initrd = strstr(text, ",initrd="), *modules = strstr(text, ",modules=");
+
+	if (initrd)
+		*initrd = '\0';
+	if (modules)
+		*modules = '\0';
+	if (!*text)
+		return bad(k->label, err, "'image:' needs a path, found", text);
+	kab_strv_add(&k->sources, text);
+	k->initrd = initrd ? kab_xstrdup(initrd + strlen(",initrd=")) : NULL;
+	k->modules = modules ? kab_xstrdup(modules + strlen(",modules=")) : NULL;
+	return 0;
+}
+
+static int main_part(struct kab_kernel *k, char *text, struct kab_err *err)
+{
+	if (!strcmp(text, "running")) {
+		k->kind = KAB_KERNEL_RUNNING;
+	} else if (!strncmp(text, "release:", 8)) {
+		k->kind = KAB_KERNEL_RELEASE;
+		if (!is_release(text + 8))
+			return bad(k->label, err,
+				   "not a kernel release as 'uname -r' prints it:", text + 8);
+		k->release = kab_xstrdup(text + 8);
+	} else if (!strncmp(text, "deb:", 4) && text[4]) {
+		k->kind = KAB_KERNEL_DEB;
+		kab_strv_split(&k->sources, text + 4, ',');
+	} else if (!strncmp(text, "tar:", 4) && text[4]) {
+		k->kind = KAB_KERNEL_TAR;
+		kab_strv_add(&k->sources, text + 4);
+	} else if (!strncmp(text, "image:", 6)) {
+		k->kind = KAB_KERNEL_IMAGE;
+		return image(k, text + 6, err);
+	} else {
+		return bad(k->label, err,
+			   "expected running, release:R, deb:PATH, tar:PATH, image:PATH or "
+			   "@FILE.json, "
+			   "found",
+			   text);
+	}
+	return 0;
+}
+
+static int suffix(struct kab_kernel *k, const char *text, struct kab_err *err)
+{
+	if (!strncmp(text, "cmdline=", 8)) {
+		for (const char *p = text + 8; *p; p++)
+			if (!isprint((unsigned char)*p))
+				return bad(k->label, err, "a command line is printable text, not",
+					   text + 8);
+		free(k->cmdline);
+		k->cmdline = kab_xstrdup(text + 8);
+	} else if (!strncmp(text, "sha256=", 7)) {
+		if (!is_hex(text + 7, 64, 64))
+			return bad(k->label, err, "expected 64 hexadecimal digits, found",
+				   text + 7);
+		free(k->sha256);
+		k->sha256 = kab_xstrdup(text + 7);
+	} else {
+		return bad(k->label, err, "expected ';cmdline=' or ';sha256=', found", text);
+	}
+	return 0;
+}
+
+static int from_file(struct kab_kernel *k, const char *file, struct kab_err *err)
+{
+	static const char *const keys[] = { "running",	"release",  "deb",     "tar",	 "image",
+					    "initrd",	"modules",  "cmdline", "sha256", "commit",
+					    "build_id", "describe", NULL };
+	const char *release, *tar, *img, *initrd, *modules, *cmdline, *sha, *commit, *build_id,
+		*describe;
+	struct kab_json root;
+	bool running = false;
+	json_t *doc;
+	int n, status = -1;
+
+	if (kab_json_load_file(file, &doc, err) < 0)
+		return -1;
+	root = kab_json_root(doc, file);
+	if (kab_json_object(&root, keys, err) < 0 ||
+	    kab_json_bool(&root, "running", false, &running, err) < 0 ||
+	    kab_json_str(&root, "release", NULL, &release, err) < 0 ||
+	    kab_json_strv(&root, "deb", &k->sources, err) < 0 ||
+	    kab_json_str(&root, "tar", NULL, &tar, err) < 0 ||
+	    kab_json_str(&root, "image", NULL, &img, err) < 0 ||
+	    kab_json_str(&root, "initrd", NULL, &initrd, err) < 0 ||
+	    kab_json_str(&root, "modules", NULL, &modules, err) < 0 ||
+	    kab_json_str(&root, "cmdline", NULL, &cmdline, err) < 0 ||
+	    kab_json_str(&root, "sha256", NULL, &sha, err) < 0 ||
+	    kab_json_str(&root, "commit", NULL, &commit, err) < 0 ||
+	    kab_json_str(&root, "build_id", NULL, &build_id, err) < 0 ||
+	    kab_json_str(&root, "describe", NULL, &describe, err) < 0)
+		goto out;
+	n = running + (release != NULL) + (k->sources.n > 0) + (tar != NULL) + (img != NULL);
+	if (n != 1) {
+		kab_json_fail(
+			&root, err,
+			"expected exactly one of 'running', 'release', 'deb', 'tar', 'image', "
+			"found %d",
+			n);
+		goto out;
+	}
+	if (release && !is_release(release)) {
+		kab_json_fail(&root, err, "'%s' is no kernel release as 'uname -r' prints it",
+			      release);
+		goto out;
+	}
+	if ((sha && !is_hex(sha, 64, 64)) || (build_id && !is_hex(build_id, 8, 64))) {
+		kab_json_fail(&root, err,
+			      "'sha256' is 64 hexadecimal digits, 'build_id' 8 to 64 of them");
+		goto out;
+	}
+	k->kind = running   ? KAB_KERNEL_RUNNING
+		  : release ? KAB_KERNEL_RELEASE
+		  : tar	    ? KAB_KERNEL_TAR
+		  : img	    ? KAB_KERNEL_IMAGE
+			    : KAB_KERNEL_DEB;
+	if (tar || img)
+		kab_strv_add(&k->sources, tar ? tar : img);
+	k->release = kab_xstrdup(release);
+	k->initrd = kab_xstrdup(initrd);
+	k->modules = kab_xstrdup(modules);
+	k->cmdline = kab_xstrdup(cmdline);
+	k->sha256 = kab_xstrdup(sha);
+	k->commit = kab_xstrdup(commit);
+	k->build_id = kab_xstrdup(build_id);
+	k->describe = kab_xstrdup(describe);
+	status = 0;
+out:
+	json_decref(doc);
+	return status;
+}
+
+static int parse(struct kab_kernel *k, struct kab_err *err)
+{
+	struct kab_strv kab_autostrv parts = KAB_STRV_INIT;
+
+	kab_strv_split(&parts, k->spec, ';');
+	if (!parts.n)
+		return bad(k->label, err, "expected a SPEC, found", "");
+	if (parts.v[0][0] == '@' ? from_file(k, parts.v[0] + 1, err)
+				 : main_part(k, parts.v[0], err))
+		return -1;
+	for (size_t i = 1; i < parts.n; i++)
+		if (suffix(k, parts.v[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+int kab_kernel_add(struct kab_kernel_list *list, const char *text, struct kab_err *err)
+{
+	const char *eq = strchr(text, '=');
+	char *label kab_autofree = eq ? kab_xstrndup(text, (size_t)(eq - text)) : NULL;
+	struct kab_kernel k = { 0 };
+
+	if (!eq)
+		return kab_err_set(err, KAB_ERR_USAGE,
+				   "kernel '%s': expected LABEL=SPEC, e.g. base=running or "
+				   "patched=release:6.12.0",
+				   text);
+	if (!kab_text_is_label(label))
+		return kab_err_set(
+			err, KAB_ERR_USAGE,
+			"kernel label '%s': use letters, digits and '._+-', not starting "
+			"with '-'",
+			label);
+	for (size_t i = 0; i < list->n; i++)
+		if (!strcmp(list->v[i].label, label))
+			return kab_err_set(err, KAB_ERR_USAGE, "kernel label '%s' is given twice",
+					   label);
+	k.label = kab_xstrdup(label);
+	k.spec = kab_xstrdup(eq + 1);
+	if (parse(&k, err) < 0) {
+		release_one(&k);
+		return -1;
+	}
+	*KAB_PUSH(list) = k;
+	return 0;
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+bool kab_kernel_same_spec(const struct kab_kernel *a, const struct kab_kernel *b)
+{
+	return a->kind == b->kind && same(a->release, b->release) &&
+	       kab_strv_equal(&a->sources, &b->sources) && same(a->initrd, b->initrd) &&
+	       same(a->modules, b->modules) && same(a->cmdline, b->cmdline);
+}
+
+int kab_kernel_matches(const struct kab_kernel *kernel, const struct kab_facts *facts,
+		       char **ret_why)
+{
+	const char *release = kab_facts_get(facts, "release");
+	const char *build_id = kab_facts_get(facts, "build_id");
+
+	if (kernel->kind == KAB_KERNEL_RUNNING)
+		return 1;
+	if (kernel->build_id && *build_id && strcmp(kernel->build_id, build_id)) {
+		if (ret_why)
+			*ret_why = kab_xasprintf("runs build id %.12s, needs %.12s", build_id,
+						 kernel->build_id);
+		return 0;
+	}
+	if (kernel->release && !strcmp(kernel->release, release))
+		return 1;
+	if (ret_why)
+		*ret_why = kab_xasprintf("runs %s, needs %s", *release ? release : "unknown",
+					 kernel->release ? kernel->release : kernel->spec);
+	return 0;
+}
+
+void kab_kernel_list_release(struct kab_kernel_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		release_one(&list->v[i]);
+	free(list->v);
+	*list = (struct kab_kernel_list){ 0 };
+}
