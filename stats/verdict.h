@@ -40,7 +40,7 @@ enum kab_unit {
 enum kab_method {
 	KAB_METHOD_NONE, /* fewer than two units on a side (paired: fewer than four blocks) */
 	KAB_METHOD_IDENTICAL, /* all values of both sides are one and the same number */
-	KAB_METHOD_EXACT, /* no spread on either side, but different: p is the exact rank test's */
+	KAB_METHOD_EXACT, /* nothing varies, yet the sides differ: p of the exact rank or sign test */
 	KAB_METHOD_DIFFERENCE, /* a value is 0 or below: the (paired) Welch difference, in the metric's unit */
 	KAB_METHOD_PAIRED, /* one-sample t on the log ratios of the blocks */
 	KAB_METHOD_FIELLER, /* CV above 20 % on a side: Fieller's interval, p of the Welch difference */
@@ -86,8 +86,9 @@ struct kab_comparison {
 	struct kab_interval ratio_ci95, ratio_ci, ratio_ci90;
 	/* Centre of that interval: B/A, but the geometric mean of the block ratios when PAIRED. */
 	double ratio_estimate;
+	double log_se; /* standard error on the log scale of log-delta or paired; NAN if undefined */
 	/* test minus base in the metric's unit (paired: over blocks): at 95 %, confidence and 90 %. */
-	double diff;
+	double diff, diff_se;
 	struct kab_interval diff_ci95, diff_ci, diff_ci90;
 
 	struct kab_welch welch; /* raw scale, unpaired, always where both sides have two units */
@@ -101,7 +102,8 @@ struct kab_comparison {
 
 	/*
 	 * Raw two-sided p of the verdict, the one that goes into Holm's adjustment: ratio_test.p;
-	 * mann_whitney.p for EXACT; 1 for IDENTICAL; NAN for NONE (such a row leaves the family).
+	 * for EXACT mann_whitney.p (paired: 2^(1 - blocks)); 1 for IDENTICAL; NAN for NONE (such a
+	 * row leaves the family).
 	 */
 	double p;
 	double p_adjusted; /* as last given to kab_verdict_decide; equals p before */
