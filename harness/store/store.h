@@ -2,7 +2,8 @@
 /*
  * The store: every run, boot, iteration, sample and raw output, in one SQLite database. Verbs here,
  * SQL nowhere else. One handle may be used from several threads: a mutex inside serialises them
- * (one writer). Every verb returns 0 or -1 (STORE error with the remedy); "not found" is 1.
+ * (one writer). Every verb returns 0 or -1 (STORE error with the remedy); "not found" is 1. A
+ * missing database is NOT_FOUND.
  * Nothing is updated in place but states. Blocks on disk; busy waits are bounded (30 s).
  */
 #ifndef KAB_STORE_STORE_H
@@ -20,8 +21,8 @@
 struct kab_store;
 
 enum kab_store_mode {
-	KAB_STORE_WRITE,  /* created when missing (folders too), migrated after a copy is kept */
-	KAB_STORE_READ,	  /* must exist; a newer schema is refused; an older one asks for a write */
+	KAB_STORE_WRITE, /* created when missing (folders too), migrated after a copy is kept */
+	KAB_STORE_READ, /* must exist; a newer schema is refused; an older one asks for a write */
 };
 
 /* path NULL: $KAB_DB, else $XDG_DATA_HOME/kab/kab.db, else ~/.local/share/kab/kab.db. */
@@ -36,12 +37,12 @@ const char *kab_store_notice(const struct kab_store *store);
 /* ---- collecting ---- */
 
 struct kab_store_run {
-	int64_t id;	   /* out */
-	const char *name;  /* wished; made unique by the store ("x", then "x-2") and returned */
+	int64_t id; /* out */
+	const char *name; /* wished; made unique by the store ("x", then "x-2") and returned */
 	const char *suite_name;
-	const char *suite_json;	  /* as loaded, whole */
-	const char *lab_json;	  /* of the hosts used, without secrets; NULL without a lab */
-	const char *plan_json;	  /* seed, order, analysis: everything that resume needs */
+	const char *suite_json; /* as loaded, whole */
+	const char *lab_json; /* of the hosts used, without secrets; NULL without a lab */
+	const char *plan_json; /* seed, order, analysis: everything that resume needs */
 	const char *command_line; /* how the user called kab */
 	const char *kab_version;
 	int64_t created_wall_ns;
@@ -52,7 +53,7 @@ struct kab_store_kernel {
 	int64_t id; /* out */
 	const char *label;
 	const char *spec; /* as given on the command line */
-	int position;	  /* 0 is the baseline */
+	int position; /* 0 is the baseline */
 };
 struct kab_store_host {
 	int64_t id; /* out */
@@ -62,9 +63,9 @@ struct kab_store_host {
 struct kab_store_boot {
 	int64_t id; /* out */
 	size_t host, kernel; /* indices into the arrays */
-	int block;	     /* of the plan, from 0 */
-	int sequence;	     /* on that host, from 1 */
-	bool restart;	     /* a fresh start within one boot of the machine */
+	int block; /* of the plan, from 0 */
+	int sequence; /* on that host, from 1 */
+	bool restart; /* a fresh start within one boot of the machine */
 };
 struct kab_store_step {
 	int64_t id; /* out: iteration id */
@@ -112,15 +113,15 @@ struct kab_store_stream {
 struct kab_store_result {
 	int64_t iteration_id;
 	enum kab_iter_state state; /* DONE, FAILED or MISSING */
-	const char *reason;	   /* a sentence when not DONE or when partial; else NULL */
-	const char *parse_status;  /* "ok", "partial", ...; NULL when nothing was parsed */
-	int exit_status;	   /* 0..255, 128+signal, -1 unknown */
+	const char *reason; /* a sentence when not DONE or when partial; else NULL */
+	const char *parse_status; /* "ok", "partial", ...; NULL when nothing was parsed */
+	int exit_status; /* 0..255, 128+signal, -1 unknown */
 	int64_t started_wall_ns, finished_wall_ns; /* controller's clock, 0 unknown */
-	double elapsed_s, user_s, system_s;	   /* on the target; NAN unknown */
-	double max_rss_kb;			   /* NAN unknown */
-	const char *argv_json;			   /* exact argv, JSON array */
-	const char *params_resolved;		   /* canonical, resolved */
-	const char *runner_version;		   /* of the tool */
+	double elapsed_s, user_s, system_s; /* on the target; NAN unknown */
+	double max_rss_kb; /* NAN unknown */
+	const char *argv_json; /* exact argv, JSON array */
+	const char *params_resolved; /* canonical, resolved */
+	const char *runner_version; /* of the tool */
 	const char *parser_version;
 	const struct kab_sample *samples;
 	size_t n_samples;
@@ -143,6 +144,12 @@ int kab_store_add_extraction(struct kab_store *store, int64_t iteration_id, cons
  * boot_id 0: none. */
 int kab_store_event(struct kab_store *store, int64_t run_id, int64_t boot_id, const char *kind,
 		    const char *text, struct kab_err *err);
+/* Many verbs as one transaction of one thread (an import): all of it is kept, or nothing. Verbs
+ * between work as ever. kab_store_bulk_end(keep = false) takes everything back. */
+int kab_store_bulk_begin(struct kab_store *store, struct kab_err *err);
+int kab_store_bulk_end(struct kab_store *store, bool keep, struct kab_err *err);
+/* A consistent copy of the whole database, one file, while it is in use. The path must not exist. */
+int kab_store_backup(struct kab_store *store, const char *path, struct kab_err *err);
 /* Longest stored elapsed time of DONE iterations of that runner + unresolved parameters on the
  * machine, for the default timeout. 1 when there is none. */
 int kab_store_longest_elapsed(struct kab_store *store, const char *machine_hash, const char *runner,
@@ -166,12 +173,13 @@ void kab_run_info_release(struct kab_run_info *info);
 int kab_store_find_run(struct kab_store *store, const char *name, struct kab_run_info *ret,
 		       char **ret_note, struct kab_err *err);
 /* Newest first; caller releases each and frees the array. */
-int kab_store_list_runs(struct kab_store *store, size_t max, struct kab_run_info **ret, size_t *ret_n,
-			struct kab_err *err);
+int kab_store_list_runs(struct kab_store *store, size_t max, struct kab_run_info **ret,
+			size_t *ret_n, struct kab_err *err);
 
 struct kab_boot_info {
 	int64_t id;
-	char *host, *kernel, *spec, *release, *build_id, *os_boot_id, *machine_hash, *state, *reason;
+	char *host, *kernel, *spec, *release, *build_id, *os_boot_id, *machine_hash, *state,
+		*reason;
 	int block, sequence;
 	bool restart;
 	int64_t proven_wall_ns;
@@ -196,12 +204,20 @@ int kab_store_list_boots(struct kab_store *store, int64_t run_id, struct kab_boo
 /* boot_id 0: of the whole run; in order of sequence. */
 int kab_store_list_steps(struct kab_store *store, int64_t run_id, int64_t boot_id,
 			 struct kab_step_info **ret, size_t *ret_n, struct kab_err *err);
+struct kab_event_info {
+	int64_t boot_id; /* 0: none */
+	int64_t wall_ns;
+	char *kind, *text;
+};
+void kab_event_info_release(struct kab_event_info *info);
+int kab_store_list_events(struct kab_store *store, int64_t run_id, struct kab_event_info **ret,
+			  size_t *ret_n, struct kab_err *err);
 /* Raw output of an iteration. Caller frees *ret_data. 1 when there is no such stream. */
-int kab_store_output(struct kab_store *store, int64_t iteration_id, const char *stream, char **ret_data,
-		     size_t *ret_len, bool *ret_cut, struct kab_err *err);
+int kab_store_output(struct kab_store *store, int64_t iteration_id, const char *stream,
+		     char **ret_data, size_t *ret_len, bool *ret_cut, struct kab_err *err);
 /* Names of the streams of an iteration; caller frees each and the array. */
-int kab_store_output_names(struct kab_store *store, int64_t iteration_id, char ***ret, size_t *ret_n,
-			   struct kab_err *err);
+int kab_store_output_names(struct kab_store *store, int64_t iteration_id, char ***ret,
+			   size_t *ret_n, struct kab_err *err);
 /* Facts of a boot as proven. */
 int kab_store_boot_facts(struct kab_store *store, int64_t boot_id, struct kab_facts *ret,
 			 struct kab_err *err);

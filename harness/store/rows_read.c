@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Reading for load_rows: runs, kernels, iterations that count, their values, asked verdicts. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "store/rows.h"
+
+static void free_strings(char **v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(v[i]);
+	free(v);
+}
+
+static void group_release(struct rows_group *g)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		free(g->v[i].name);
+		free(g->v[i].unit);
+	}
+	free(g->v);
+	free(g->host);
+	free(g->condition);
+	free(g->case_name);
+	free(g->row_key);
+	free(g->runner);
+}
+
+void kab_rows_release(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->n_runs; i++)
+		free(rows->run[i].name);
+	free(rows->run);
+	for (size_t i = 0; i < rows->labels.n; i++)
+		free(rows->labels.v[i].label);
+	free(rows->labels.v);
+	free_strings(rows->kernels.v, rows->kernels.n);
+	free_strings(rows->conditions.v, rows->conditions.n);
+	free_strings(rows->hosts.v, rows->hosts.n);
+	for (size_t i = 0; i < rows->iters.n; i++) {
+		free(rows->iters.v[i].reason);
+		free(rows->iters.v[i].argv_text);
+		free(rows->iters.v[i].runner_version);
+		free(rows->iters.v[i].v);
+	}
+	free(rows->iters.v);
+	for (size_t i = 0; i < rows->groups.n; i++)
+		group_release(&rows->groups.v[i]);
+	free(rows->groups.v);
+	for (size_t i = 0; i < rows->verdicts.n; i++) {
+		free(rows->verdicts.v[i].case_name);
+		free(rows->verdicts.v[i].runner);
+		free(rows->verdicts.v[i].metric);
+		free(rows->verdicts.v[i].unit);
+	}
+	free(rows->verdicts.v);
+	*rows = (struct rows){ 0 };
+}
+
+/* The place of a word in a list, added when it is new. */
+#define WORD_INDEX(list, word)                                          \
+	__extension__({                                                 \
+		size_t i_ = 0;                                          \
+		while (i_ < (list)->n && strcmp((list)->v[i_], (word))) \
+			i_++;                                           \
+		if (i_ == (list)->n)                                    \
+			*KAB_PUSH(list) = kab_xstrdup(word);            \
+		i_;                                                     \
+	})
+
+static int read_run(struct kab_store *store, struct rows *rows, size_t r, struct kab_err *err)
+{
+	struct rows_run *run = &rows->run[r];
+	KAB_AUTOSTMT stmt = kab_sql_query(
+		store, err,
+		"SELECT name, coalesce(json_extract(plan_json, '$.analysis.design') = 'paired', 0),"
+		" (SELECT coalesce(max(sequence), 0) FROM iteration WHERE run_id = run.id),"
+		" (SELECT coalesce(max(block), -1) + 1 FROM boot WHERE run_id = run.id)"
+		" FROM run WHERE id = ?",
+		"i", run->id);
+	int rc = stmt ? kab_sql_step(store, stmt, err) : -1;
+
+	if (rc < 0)
+		return -1;
+	if (!rc)
+		return kab_err_set(err, KAB_ERR_NOT_FOUND, "there is no run %lld in '%s'",
+				   (long long)run->id, store->path);
+	run->name = kab_sql_text(stmt, 0);
+	run->paired = sqlite3_column_int(stmt, 1) != 0;
+	if (r + 1 < rows->n_runs) {
+		rows->run[r + 1].sequence_base = run->sequence_base + sqlite3_column_int64(stmt, 2);
+		rows->run[r + 1].block_base = run->block_base + sqlite3_column_int(stmt, 3);
+	}
+	return 0;
+}
+
+static int read_conditions(struct kab_store *store, struct rows *rows, size_t r,
+			   struct kab_err *err)
+{
+	KAB_AUTOSTMT stmt = kab_sql_query(
+		store, err,
+		"SELECT j.value FROM run, json_each(plan_json, '$.judge.conditions') j"
+		" WHERE run.id = ? AND j.type = 'text'",
+		"i", rows->run[r].id);
+	int rc = -1;
+
+	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1)
+		(void)WORD_INDEX(&rows->conditions, (const char *)sqlite3_column_text(stmt, 0));
+	return rc;
+}
+
+static int read_hosts(struct kab_store *store, struct rows *rows, size_t r, struct kab_err *err)
+{
+	KAB_AUTOSTMT stmt = kab_sql_query(
+		store, err, "SELECT label FROM run_host WHERE run_id = ? ORDER BY position", "i",
+		rows->run[r].id);
+	int rc = -1;
+
+	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1)
+		(void)WORD_INDEX(&rows->hosts, (const char *)sqlite3_column_text(stmt, 0));
+	return rc;
+}
+
+static int read_verdicts(struct kab_store *store, struct rows *rows, size_t r, struct kab_err *err)
+{
+	KAB_AUTOSTMT stmt = kab_sql_query(
+		store, err,
+		"SELECT c.value ->> '$.name', coalesce(c.value ->> '$.runner', ''),"
+		" v.value ->> '$.metric', v.value ->> '$.unit', v.value ->> '$.direction',"
+		" coalesce(v.value ->> '$.margin_pct', c.value ->> '$.margin_pct',"
+		" plan_json ->> '$.judge.margin_pct', 2.0), coalesce(c.value ->> '$.order', c.key)"
+		" FROM run, json_each(plan_json, '$.judge.cases') c,"
+		" json_each(c.value, '$.verdict') v WHERE run.id = ?"
+		" AND c.value ->> '$.name' IS NOT NULL AND v.value ->> '$.metric' IS NOT NULL"
+		" ORDER BY c.key, v.key",
+		"i", rows->run[r].id);
+	int rc = -1;
+
+	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1) {
+		struct rows_verdict *v = KAB_PUSH(&rows->verdicts);
+		const char *dir = (const char *)sqlite3_column_text(stmt, 4);
+
+		v->run = r;
+		v->case_name = kab_sql_text(stmt, 0);
+		v->runner = kab_sql_text(stmt, 1);
+		v->metric = kab_sql_text(stmt, 2);
+		v->unit = kab_sql_dup(stmt, 3);
+		if (dir)
+			kab_direction_parse(dir, &v->dir);
+		v->margin_pct = sqlite3_column_double(stmt, 5);
+		v->order = sqlite3_column_int(stmt, 6);
+	}
+	return rc;
+}
+
+/* ---- kernels: one column for each label, or several when a label names several kernels ---- */
+
+struct proof {
+	char *host, *identity;
+};
+
+struct proofs {
+	struct proof *v;
+	size_t n, cap;
+};
+
+static void proofs_release(struct proofs *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		free(p->v[i].host);
+		free(p->v[i].identity);
+	}
+	free(p->v);
+}
+
+static int read_proofs(struct kab_store *store, int64_t run_id, const char *label,
+		       struct proofs *ret, struct kab_err *err)
+{
+	KAB_AUTOSTMT stmt =
+		kab_sql_query(store, err,
+			      "SELECT DISTINCT rh.label, k.identity FROM boot b"
+			      " JOIN run_kernel rk ON rk.id = b.run_kernel_id JOIN run_host rh ON "
+			      "rh.id = b.run_host_id"
+			      " JOIN kernel k ON k.id = b.kernel_id"
+			      " WHERE b.run_id = ? AND rk.label = ? AND b.state <> 'failed'",
+			      "is", run_id, label);
+	int rc = -1;
+
+	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1)
+		*KAB_PUSH(ret) = (struct proof){ kab_sql_text(stmt, 0), kab_sql_text(stmt, 1) };
+	return rc;
+}
+
+/* On some host both were proven, and never as the same kernel. */
+static bool disagree(const struct proofs *a, const struct proofs *b)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		bool both = false, same = false;
+
+		for (size_t j = 0; j < b->n; j++) {
+			if (strcmp(a->v[i].host, b->v[j].host))
+				continue;
+			both = true;
+			for (size_t k = 0; k < a->n; k++)
+				same |= !strcmp(a->v[k].host, b->v[j].host) &&
+					!strcmp(a->v[k].identity, b->v[j].identity);
+		}
+		if (both && !same)
+			return true;
+	}
+	return false;
+}
+
+/* Where in `labels` the label of each run stands. */
+static int read_labels(struct kab_store *store, struct rows *rows, size_t r, struct kab_err *err)
+{
+	KAB_AUTOSTMT stmt = kab_sql_query(store, err,
+					  "SELECT label FROM run_kernel WHERE run_id = ?"
+					  " ORDER BY position",
+					  "i", rows->run[r].id);
+	int rc = -1;
+
+	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1) {
+		struct rows_label *l = KAB_PUSH(&rows->labels);
+
+		l->run = r;
+		l->label = kab_sql_text(stmt, 0);
+		l->kernel = SIZE_MAX;
+	}
+	return rc;
+}
+
+/* Column of each label: the labels of one name fall into classes of the same kernel; one class
+ * keeps the name, several are named after the first run of each. */
+static int name_columns(struct kab_store *store, struct rows *rows, struct kab_err *err)
+{
+	size_t n = rows->labels.n;
+	struct proofs *proofs = kab_xcalloc(n + 1, sizeof(*proofs));
+	size_t *class_of = kab_xcalloc(n + 1, sizeof(*class_of));
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < n && rows->n_runs > 1; i++)
+		rc = read_proofs(store, rows->run[rows->labels.v[i].run].id,
+				 rows->labels.v[i].label, &proofs[i], err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		class_of[i] = i;
+		for (size_t j = 0; j < i; j++) {
+			if (class_of[j] == j &&
+			    !strcmp(rows->labels.v[i].label, rows->labels.v[j].label) &&
+			    !disagree(&proofs[i], &proofs[j])) {
+				class_of[i] = j;
+				break;
+			}
+		}
+	}
+	for (size_t i = 0; !rc && i < n; i++) {
+		struct rows_label *l = &rows->labels.v[i], *first = &rows->labels.v[class_of[i]];
+		kab_autofree char *name = NULL;
+		bool split = false;
+
+		for (size_t j = 0; j < n; j++)
+			split |= !strcmp(l->label, rows->labels.v[j].label) &&
+				 class_of[j] != class_of[i];
+		name = split ? kab_xasprintf("%s@%s", l->label, rows->run[first->run].name)
+			     : kab_xstrdup(l->label);
+		l->kernel = WORD_INDEX(&rows->kernels, name);
+	}
+	for (size_t i = 0; i < n; i++)
+		proofs_release(&proofs[i]);
+	free(proofs);
+	free(class_of);
+	return rc;
+}
+
+static size_t kernel_of(const struct rows *rows, size_t run, const char *label)
+{
+	for (size_t i = 0; i < rows->labels.n; i++)
+		if (rows->labels.v[i].run == run && !strcmp(rows->labels.v[i].label, label))
+			return rows->labels.v[i].kernel;
+	return 0;
+}
+
+/* ---- iterations ---- */
+
+size_t kab_rows_metric(struct rows_group *group, const char *name, const char *unit,
+		       enum kab_direction dir, enum rows_origin origin)
+{
+	struct rows_metric *m;
+
+	for (size_t i = 0; i < group->n; i++) {
+		m = &group->v[i];
+		if (strcmp(m->name, name) || strcmp(m->unit, unit))
+			continue;
+		/* Readings that contradict each other have no direction. */
+		if (m->dir_seen && dir != m->dir)
+			m->dir = KAB_DIR_NONE;
+		return i;
+	}
+	m = KAB_PUSH(group);
+	*m = (struct rows_metric){
+		.name = kab_xstrdup(name),
+		.unit = kab_xstrdup(unit),
+		.dir = dir,
+		.dir_seen = true,
+		.origin = origin,
+		.rank = group->n - 1,
+		.margin_pct = 2,
+	};
+	return group->n - 1;
+}
+
+static void add_value(struct rows *rows, struct rows_iter *it, const char *name, const char *unit,
+		      enum kab_direction dir, enum rows_origin origin, double value)
+{
+	size_t m = kab_rows_metric(&rows->groups.v[it->group], name, unit, dir, origin);
+	struct rows_value *v = NULL;
+
+	for (size_t i = it->n; i-- > 0;) {
+		if (it->v[i].metric == m) {
+			v = &it->v[i];
+			break;
+		}
+	}
+	if (!v) {
+		v = KAB_PUSH(it);
+		v->metric = m;
+	}
+	/* Sums of equal values are not always n times the value; this mean of them is. */
+	v->repeats++;
+	v->mean += (value - v->mean) / (double)v->repeats;
+}
+
+static size_t group_of(struct rows *rows, size_t *hint, const char *host, const char *condition,
+		       const char *case_name, const char *row_key, const char *runner, int order)
+{
+	struct rows_group *g;
+
+	for (size_t i = 0; i < rows->groups.n; i++) {
+		size_t at = (*hint + i) % rows->groups.n;
+
+		g = &rows->groups.v[at];
+		if (!strcmp(g->case_name, case_name) && !strcmp(g->row_key, row_key) &&
+		    !strcmp(g->condition, condition) && !strcmp(g->host, host) &&
+		    !strcmp(g->runner, runner)) {
+			*hint = at;
+			return at;
+		}
+	}
+	g = KAB_PUSH(&rows->groups);
+	g->host = kab_xstrdup(host);
+	g->condition = kab_xstrdup(condition);
+	g->case_name = kab_xstrdup(case_name);
+	g->row_key = kab_xstrdup(row_key);
+	g->runner = kab_xstrdup(runner);
+	g->order = order;
+	g->host_rank = WORD_INDEX(&rows->hosts, host);
+	g->condition_rank = WORD_INDEX(&rows->conditions, condition);
+	return rows->groups.n - 1;
+}
+
+static void invocation_values(struct rows *rows, struct rows_iter *it, sqlite3_stmt *stmt, int from)
+{
+	static const struct {
+		const char *name, *unit;
+	} def[] = { { "invocation_elapsed", "s" },
+		    { "invocation_user", "s" },
+		    { "invocation_system", "s" },
+		    { "invocation_max_rss", "KB" } };
+
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(def); i++)
+		if (sqlite3_column_type(stmt, from + (int)i) != SQLITE_NULL)
+			add_value(rows, it, def[i].name, def[i].unit, KAB_DIR_NONE, ROWS_INVOCATION,
+				  sqlite3_column_double(stmt, from + (int)i));
+}
+
+static int read_iterations(struct kab_store *store, struct rows *rows, size_t r,
+			   struct kab_err *err)
+{
+	KAB_AUTOSTMT stmt = kab_sql_query(
+		store, err,
+		"SELECT i.id, coalesce(o.extraction_id, 0), i.boot_id, rh.label, rk.label, "
+		"i.condition,"
+		" i.case_name, i.row_key, i.runner, i.case_order, b.block, i.sequence, i.attempt,"
+		" b.restart, o.state, b.state = 'failed', o.reason, b.reason, i.params_resolved,"
+		" i.runner_version, i.elapsed_s, i.user_s, i.system_s, i.max_rss_kb FROM iteration "
+		"i"
+		" JOIN outcome o ON o.iteration_id = i.id JOIN boot b ON b.id = i.boot_id"
+		" JOIN run_host rh ON rh.id = b.run_host_id"
+		" JOIN run_kernel rk ON rk.id = b.run_kernel_id WHERE i.run_id = ? AND i.warmup = 0"
+		" AND NOT EXISTS (SELECT 1 FROM iteration a WHERE a.retry_of = i.id)"
+		" ORDER BY i.sequence, i.id",
+		"i", rows->run[r].id);
+	size_t hint = 0;
+	int rc = -1;
+
+	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1) {
+		struct rows_iter *it = KAB_PUSH(&rows->iters);
+		bool wrong_kernel = sqlite3_column_int(stmt, 15) != 0;
+
+		it->id = sqlite3_column_int64(stmt, 0);
+		it->extraction_id = sqlite3_column_int64(stmt, 1);
+		it->boot_id = sqlite3_column_int64(stmt, 2);
+		it->run = r;
+		it->kernel = kernel_of(rows, r, (const char *)sqlite3_column_text(stmt, 4));
+		it->group = group_of(rows, &hint, (const char *)sqlite3_column_text(stmt, 3),
+				     (const char *)sqlite3_column_text(stmt, 5),
+				     (const char *)sqlite3_column_text(stmt, 6),
+				     (const char *)sqlite3_column_text(stmt, 7),
+				     (const char *)sqlite3_column_text(stmt, 8),
+				     sqlite3_column_int(stmt, 9));
+		it->block = sqlite3_column_int(stmt, 10);
+		if (it->block >= 0)
+			it->block += rows->run[r].block_base;
+		it->sequence = rows->run[r].sequence_base + sqlite3_column_int64(stmt, 11);
+		it->attempt = sqlite3_column_int(stmt, 12);
+		it->restart = sqlite3_column_int(stmt, 13) != 0;
+		kab_iter_state_parse((const char *)sqlite3_column_text(stmt, 14), &it->state);
+		it->reason = kab_sql_dup(stmt, 16);
+		if (wrong_kernel && it->state == KAB_ITER_DONE) {
+			it->state = KAB_ITER_FAILED;
+			free(it->reason);
+			it->reason = kab_sql_dup(stmt, 17);
+			if (!it->reason)
+				it->reason = kab_xstrdup("its boot does not count");
+		}
+		it->argv_text = kab_sql_dup(stmt, 18);
+		it->runner_version = kab_sql_dup(stmt, 19);
+		if (it->state == KAB_ITER_DONE)
+			invocation_values(rows, it, stmt, 20);
+	}
+	return rc;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	int64_t x = (*(struct rows_iter *const *)a)->id, y = (*(struct rows_iter *const *)b)->id;
+
+	return (x > y) - (x < y);
+}
+
+static int read_samples(struct kab_store *store, struct rows *rows, size_t r,
+			struct rows_iter *const *sorted, struct kab_err *err)
+{
+	KAB_AUTOSTMT stmt = kab_sql_query(
+		store, err,
+		"SELECT i.id, x.metric, x.unit, s.direction, s.value FROM iteration i"
+		" JOIN outcome o ON o.iteration_id = i.id"
+		" JOIN sample s ON s.extraction_id = o.extraction_id JOIN series x ON x.id = "
+		"s.series_id"
+		" WHERE i.run_id = ? AND i.warmup = 0 ORDER BY i.sequence, i.id, s.position",
+		"i", rows->run[r].id);
+	struct rows_iter key, *keyp = &key, *it = NULL;
+	int rc = -1;
+
+	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1) {
+		enum kab_direction dir = KAB_DIR_NONE;
+
+		key.id = sqlite3_column_int64(stmt, 0);
+		if (!it || it->id != key.id) {
+			struct rows_iter *const *found =
+				bsearch(&keyp, sorted, rows->iters.n, sizeof(*sorted), by_id);
+
+			it = found ? *found : NULL; /* NULL: an attempt that was repeated */
+		}
+		if (!it || it->state != KAB_ITER_DONE)
+			continue;
+		kab_direction_parse((const char *)sqlite3_column_text(stmt, 3), &dir);
+		add_value(rows, it, (const char *)sqlite3_column_text(stmt, 1),
+			  (const char *)sqlite3_column_text(stmt, 2), dir, ROWS_SAMPLE,
+			  sqlite3_column_double(stmt, 4));
+	}
+	return rc;
+}
+
+int kab_rows_read(struct kab_store *store, const int64_t *run_ids, size_t n_runs, struct rows *rows,
+		  struct kab_err *err)
+{
+	struct rows_iter **sorted;
+	int rc = 0;
+
+	rows->run = kab_xcalloc(n_runs + 1, sizeof(*rows->run));
+	rows->n_runs = n_runs;
+	for (size_t r = 0; r < n_runs; r++)
+		rows->run[r].id = run_ids[r];
+	for (size_t r = 0; r < n_runs; r++) {
+		for (size_t q = 0; q < r; q++)
+			if (run_ids[q] == run_ids[r])
+				return kab_err_set(err, KAB_ERR_USAGE, "run '%s' is named twice",
+						   rows->run[q].name);
+		if (read_run(store, rows, r, err) || read_conditions(store, rows, r, err) ||
+		    read_hosts(store, rows, r, err) || read_verdicts(store, rows, r, err) ||
+		    read_labels(store, rows, r, err))
+			return -1;
+	}
+	if (name_columns(store, rows, err))
+		return -1;
+	for (size_t r = 0; r < n_runs; r++)
+		if (read_iterations(store, rows, r, err))
+			return -1;
+	sorted = kab_xcalloc(rows->iters.n + 1, sizeof(struct rows_iter *));
+	for (size_t i = 0; i < rows->iters.n; i++)
+		sorted[i] = &rows->iters.v[i];
+	qsort(sorted, rows->iters.n, sizeof(struct rows_iter *), by_id);
+	for (size_t r = 0; !rc && r < n_runs; r++)
+		rc = read_samples(store, rows, r, sorted, err);
+	free(sorted);
+	return rc;
+}
