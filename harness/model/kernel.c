@@ -266,6 +266,69 @@ int kab_kernel_matches(const struct kab_kernel *kernel, const struct kab_facts *
 	return 0;
 }
 
+static const char *const kinds[] = { "running", "release", "deb", "tar", "image" };
+
+json_t *kab_kernel_to_json(const struct kab_kernel *k)
+{
+	const struct {
+		const char *key, *value;
+	} texts[] = {
+		{ "label", k->label },	   { "spec", k->spec },	      { "release", k->release },
+		{ "initrd", k->initrd },   { "modules", k->modules }, { "cmdline", k->cmdline },
+		{ "sha256", k->sha256 },   { "commit", k->commit },   { "build_id", k->build_id },
+		{ "describe", k->describe },
+	};
+	json_t *object = json_object();
+
+	json_object_set_new(object, "kind", json_string(kinds[k->kind]));
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(texts); i++)
+		if (texts[i].value)
+			json_object_set_new(object, texts[i].key, json_string(texts[i].value));
+	if (k->sources.n) {
+		json_t *list = json_array();
+
+		for (size_t i = 0; i < k->sources.n; i++)
+			json_array_append_new(list, json_string(k->sources.v[i]));
+		json_object_set_new(object, "sources", list);
+	}
+	return object;
+}
+
+int kab_kernel_from_json(struct kab_kernel_list *list, json_t *object, struct kab_err *err)
+{
+	const char *kind = json_string_value(json_object_get(object, "kind"));
+	const char *label = json_string_value(json_object_get(object, "label"));
+	struct kab_kernel k = { 0 };
+	json_t *source;
+	size_t i;
+
+	for (i = 0; kind && i < KAB_ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i], kind))
+			break;
+	if (!kind || !label || i == KAB_ARRAY_SIZE(kinds))
+		return kab_err_set(err, KAB_ERR_STORE, "the stored plan has a kernel without a kind");
+	k.kind = (enum kab_kernel_kind)i;
+	k.label = kab_xstrdup(label);
+#define TEXT(field) k.field = kab_xstrdup(json_string_value(json_object_get(object, #field)))
+	TEXT(spec);
+	TEXT(release);
+	TEXT(initrd);
+	TEXT(modules);
+	TEXT(cmdline);
+	TEXT(sha256);
+	TEXT(commit);
+	TEXT(build_id);
+	TEXT(describe);
+#undef TEXT
+	json_array_foreach(json_object_get(object, "sources"), i, source)
+	{
+		if (json_is_string(source))
+			kab_strv_add(&k.sources, json_string_value(source));
+	}
+	*KAB_PUSH(list) = k;
+	return 0;
+}
+
 void kab_kernel_list_release(struct kab_kernel_list *list)
 {
 	for (size_t i = 0; i < list->n; i++)

@@ -10,6 +10,7 @@
 #ifndef KAB_MODEL_KERNEL_H
 #define KAB_MODEL_KERNEL_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -52,6 +53,9 @@ bool kab_kernel_same_spec(const struct kab_kernel *a, const struct kab_kernel *b
  */
 int kab_kernel_matches(const struct kab_kernel *kernel, const struct kab_facts *facts,
 		       char **ret_why);
+/* For the stored plan: a kernel as an object, and back; files are not read again. */
+json_t *kab_kernel_to_json(const struct kab_kernel *kernel);
+int kab_kernel_from_json(struct kab_kernel_list *list, json_t *object, struct kab_err *err);
 void kab_kernel_list_release(struct kab_kernel_list *list);
 
 #endif

@@ -14,6 +14,7 @@ const char *const kab_suite_keys[] = { "name",	     "summary", "repeat", "margin
 				       "conditions", "cases",	NULL };
 const char *const kab_case_keys[] = { "name",	   "summary",	 "runner",     "params", "metrics",
 				      "timeout_s", "margin_pct", "background", NULL };
+static const char *const background_keys[] = { "argv", "settle_s", NULL };
 static const char *const repeat_keys[] = { "boots", "iterations", "warmup", "retry", NULL };
 
 /* A scalar parameter as text; returns -1 when it is not a scalar. */
@@ -140,6 +141,23 @@ static int load_margins(struct kab_case *c, double missing, const struct kab_jso
 	return 0;
 }
 
+static int load_background(struct kab_case *c, const struct kab_json *node, struct kab_err *err)
+{
+	struct kab_json load = kab_json_get(node, "background");
+	int64_t settle = 1;
+
+	if (!load.value)
+		return 0;
+	if (kab_json_object(&load, background_keys, err) < 0 ||
+	    kab_json_strv(&load, "argv", &c->background, err) < 0 ||
+	    kab_json_int(&load, "settle_s", 0, 3600, 1, &settle, err) < 0)
+		return -1;
+	if (!c->background.n)
+		return kab_json_fail(&load, err, "expected the key 'argv' with a command");
+	c->settle_s = (unsigned)settle;
+	return 0;
+}
+
 static int load_case(struct kab_suite *suite, const struct kab_json *node, struct kab_err *err)
 {
 	struct kab_json params = kab_json_get(node, "params");
@@ -171,7 +189,7 @@ static int load_case(struct kab_suite *suite, const struct kab_json *node, struc
 	c->summary = kab_xstrdup(summary);
 	if (load_margins(c, suite->margin_pct, node, err) < 0 ||
 	    kab_json_strv(node, "metrics", &c->metrics, err) < 0 ||
-	    kab_json_strv(node, "background", &c->background, err) < 0 ||
+	    load_background(c, node, err) < 0 ||
 	    kab_json_num(node, "timeout_s", 0.1, 7 * 86400.0, 0, &c->timeout_s, err) < 0)
 		return -1;
 	if (params.value && kab_json_object(&params, NULL, err) < 0)

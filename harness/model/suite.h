@@ -40,6 +40,7 @@ struct kab_case {
 	struct kab_margin *margins; /* by metric */
 	size_t margins_n, margins_cap;
 	struct kab_strv background; /* argv of a load beside it; empty: none */
+	unsigned settle_s;	    /* seconds between the start of the load and the benchmark */
 	struct kab_strv sweep; /* names of the swept parameters, in order */
 };
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The shell scripts that run on targets, as bytes of this program (made by cmake/KabEmbed.cmake). */
+#ifndef KAB_ENGINE_SCRIPTS_H
+#define KAB_ENGINE_SCRIPTS_H
+
+#include <stddef.h>
+
+extern const char kab_script_probe[];
+extern const size_t kab_script_probe_len;
+extern const char kab_script_condition[];
+extern const size_t kab_script_condition_len;
+
+#endif
