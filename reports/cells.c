@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How judged numbers become cells: the one place where decimals are chosen. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "reports/number.h"
+#include "reports/view_internal.h"
+
+#define GAIN_DECIMALS_MAX 2
+
+int kab_pm_parse(const char *word, enum kab_pm *ret)
+{
+	static const char *const words[] = { "cv", "sd", "sem", "ci95" };
+
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(words); i++) {
+		if (!strcmp(word, words[i])) {
+			*ret = (enum kab_pm)i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+void kab_set_trouble(const struct kab_set_summary *set, char buf[64])
+{
+	const struct kab_sample_set *data = set->data;
+	size_t seen = data->n_done + data->n_failed + data->n_missing;
+	size_t planned = data->n_planned > seen ? data->n_planned : seen;
+	size_t missing = planned - data->n_done - data->n_failed;
+
+	buf[0] = '\0';
+	if (data->n_failed)
+		snprintf(buf, 64, "fail %zu/%zu", data->n_failed, planned);
+	else if (missing && missing < planned)
+		snprintf(buf, 64, "missing %zu/%zu", missing, planned);
+	else if (!set->n_values)
+		snprintf(buf, 64, "missing");
+}
+
+int kab_set_mean_decimals(const struct kab_set_summary *set)
+{
+	int most = set->decimals + 2;
+	int d = kab_number_supported((set->ci_hi - set->ci_lo) / 2, KAB_DECIMALS_MAX);
+
+	/* Without an interval (one value, or no spread) the values themselves say how far to go. */
+	if (d < 0)
+		return set->decimals;
+	return d > most ? most : d;
+}
+
+void kab_cell_mean(struct kab_cell *cell, const struct kab_set_summary *set)
+{
+	char trouble[64];
+
+	if (set->n_values) {
+		kab_cell_number(cell, set->mean, kab_set_mean_decimals(set));
+		return;
+	}
+	kab_set_trouble(set, trouble);
+	kab_cell_word(cell, trouble);
+}
+
+void kab_cell_spread(struct kab_cell *cell, const struct kab_set_summary *set, enum kab_pm pm)
+{
+	double value = pm == KAB_PM_SD	   ? set->sd
+		       : pm == KAB_PM_SEM  ? set->sem
+		       : pm == KAB_PM_CI95 ? (set->ci_hi - set->ci_lo) / 2
+					   : set->cv_pct;
+
+	if (!set->n_values)
+		return;
+	if (!isfinite(value))
+		kab_cell_word(cell, "n/a");
+	else if (pm == KAB_PM_CV)
+		kab_cell_percent(cell, value, value > 0 && value < 0.05 ? 2 : 1, false);
+	else
+		kab_cell_number(cell, value,
+				value > 0 ? kab_number_supported(value, KAB_DECIMALS_MAX) : 0);
+}
+
+int kab_pair_gain_decimals(const struct kab_pair *pair)
+{
+	int d = kab_number_supported((pair->gain_hi_pct - pair->gain_lo_pct) / 2,
+				     GAIN_DECIMALS_MAX);
+
+	if (d >= 0)
+		return d;
+	return fabs(pair->diff_pct) > 100 ? 1 : GAIN_DECIMALS_MAX;
+}
+
+const char *kab_pair_word(const struct kab_pair *pair)
+{
+	if (pair->outcome == KAB_OUTCOME_FAILED || pair->outcome == KAB_OUTCOME_MISSING)
+		return "-";
+	return "n/a";
+}
+
+void kab_cell_gain(struct kab_cell *cell, const struct kab_pair *pair, bool raw)
+{
+	double value = raw ? pair->diff_pct : pair->gain_pct;
+
+	if (!pair->compared || !isfinite(value))
+		kab_cell_word(cell, kab_pair_word(pair));
+	else
+		kab_cell_percent(cell, value, kab_pair_gain_decimals(pair), true);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The head of a table: which way is better, what the numbers are, how many, which test. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "reports/number.h"
+#include "reports/view_internal.h"
+
+struct span {
+	size_t lo, hi;
+};
+
+static void widen(struct span *s, size_t v)
+{
+	s->lo = v < s->lo ? v : s->lo;
+	s->hi = v > s->hi ? v : s->hi;
+}
+
+static void add_span(struct kab_buf *buf, const struct span *s)
+{
+	kab_buf_addf(buf, "%zu", s->lo);
+	if (s->hi > s->lo)
+		kab_buf_addf(buf, "..%zu", s->hi);
+}
+
+struct counts {
+	struct span boots, per_boot;
+	bool restarts, any, one_boot, trouble;
+};
+
+static struct counts count(const struct kab_group *g, const struct kab_view_opts *opts)
+{
+	struct counts c = { { SIZE_MAX, 0 }, { SIZE_MAX, 0 }, false, false, false, false };
+
+	for (size_t i = 0; i < g->n; i++) {
+		const struct kab_judged_row *row = kab_group_row(g, i);
+
+		for (size_t k = 0; k < row->n_sets; k++) {
+			const struct kab_set_summary *set = &row->sets[k];
+			char trouble[64];
+
+			if (!kab_view_shows(opts, k))
+				continue;
+			kab_set_trouble(set, trouble);
+			c.trouble |= trouble[0] != '\0';
+			if (!set->n_values)
+				continue;
+			c.any = true;
+			c.restarts |= row->data->restarts;
+			c.one_boot |= set->n_boots == 1;
+			widen(&c.boots, set->n_boots);
+			widen(&c.per_boot, set->per_boot_min);
+			widen(&c.per_boot, set->per_boot_max);
+		}
+	}
+	return c;
+}
+
+/* "n=5 boots x 10", "n=10 in one boot", "n=4..5 boots x 8..10". */
+static char *n_text(const struct counts *c)
+{
+	const char *word = c->restarts ? "restart" : "boot";
+	struct kab_buf buf = KAB_BUF_INIT;
+
+	kab_buf_adds(&buf, "n=");
+	if (!c->any) {
+		kab_buf_addc(&buf, '0');
+	} else if (c->boots.hi == 1) {
+		add_span(&buf, &c->per_boot);
+		kab_buf_addf(&buf, " in one %s", word);
+	} else {
+		add_span(&buf, &c->boots);
+		kab_buf_addf(&buf, " %ss x ", word);
+		add_span(&buf, &c->per_boot);
+	}
+	return kab_buf_detach(&buf);
+}
+
+static const char *direction(enum kab_direction dir)
+{
+	return dir == KAB_DIR_LOWER    ? "LOWER is better"
+	       : dir == KAB_DIR_HIGHER ? "HIGHER is better"
+				       : "no direction";
+}
+
+static char *subject(const struct kab_group *g)
+{
+	const struct kab_row_data *first = kab_group_row(g, 0)->data;
+	bool one_case = true;
+
+	for (size_t i = 1; i < g->n; i++)
+		one_case &= !strcmp(kab_group_row(g, i)->data->case_name, first->case_name);
+	if (one_case && strcmp(first->case_name, first->runner) != 0)
+		return kab_xasprintf("%s %s", first->runner, first->case_name);
+	return kab_xstrdup(first->runner);
+}
+
+static void describe_spread(const struct kab_view_opts *opts, const struct counts *c,
+			    double confidence, struct kab_buf *buf)
+{
+	char interval[64];
+	const char *what;
+
+	snprintf(interval, sizeof(interval), "half the %g %% interval of the mean",
+		 100 * confidence);
+	what = opts->pm == KAB_PM_SD	 ? "the standard deviation"
+	       : opts->pm == KAB_PM_SEM	 ? "the standard error of the mean"
+	       : opts->pm == KAB_PM_CI95 ? interval
+					 : "the CV";
+	kab_buf_addf(buf, "+/- is %s over %s", what,
+		     c->any && c->boots.hi > 1 ? (c->restarts ? "restart means" : "boot means")
+					       : "iterations");
+}
+
+static void describe_marks(const struct kab_group *g, const struct kab_view_opts *opts,
+			   struct kab_table *t)
+{
+	const struct kab_judgement *j = g->judgement;
+	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
+	double lo = INFINITY, hi = -INFINITY;
+	bool paired = false, restarts = false, tested = false;
+
+	for (size_t i = 0; i < g->n; i++) {
+		const struct kab_judged_row *row = kab_group_row(g, i);
+
+		for (size_t p = 0; p < row->n_pairs; p++) {
+			if (!row->pairs[p].tested || !kab_view_shows(opts, p + 1))
+				continue;
+			tested = true;
+			paired |= row->data->paired;
+			restarts |= row->data->restarts;
+			lo = fmin(lo, row->pairs[p].margin_pct);
+			hi = fmax(hi, row->pairs[p].margin_pct);
+		}
+	}
+	if (!tested)
+		return;
+	kab_buf_addf(&buf, "I improved, R regressed, = equivalent within %g", lo);
+	if (hi > lo)
+		kab_buf_addf(&buf, "..%g", hi);
+	kab_buf_adds(&buf, " %, ? inconclusive");
+	kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
+	kab_buf_clear(&buf);
+	kab_buf_addf(&buf, "test: %s, %g %%, ",
+		     paired	? "paired t on log ratios of blocks"
+		     : restarts ? "Welch t on restart means"
+				: "Welch t on boot means",
+		     100 * j->opts.confidence);
+	if (j->opts.correction == KAB_CORRECT_NONE)
+		kab_buf_adds(&buf, "no correction");
+	else
+		kab_buf_addf(&buf, "%s over %zu",
+			     j->opts.correction == KAB_CORRECT_HOLM ? "Holm" : "Benjamini-Hochberg",
+			     j->family);
+	kab_buf_adds(&buf, "; intervals unadjusted");
+	kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
+}
+
+static bool in_one_boot(const struct kab_pair *pair)
+{
+	return pair->compared && pair->one_boot;
+}
+
+static void describe_limits(const struct kab_group *g, const struct kab_view_opts *opts,
+			    const struct counts *c, struct kab_table *t)
+{
+	const char *word = c->restarts ? "restart" : "boot";
+	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
+	char name[32];
+
+	if (c->any && kab_group_any(g, in_one_boot)) {
+		kab_buf_addf(&buf,
+			     "one %s per kernel: inconclusive (one %s), no marks; intervals are "
+			     "within one %s only; kab run --boots 5 would tell",
+			     word, word, word);
+		kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
+		kab_buf_clear(&buf);
+	} else if (c->any && c->boots.lo < 5) {
+		kab_buf_addf(&buf, "fewer than 5 %ss per kernel: intervals are wide", word);
+		kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
+		kab_buf_clear(&buf);
+	}
+	if (c->trouble)
+		kab_wrap(&t->legend, "fail 2/5: 2 of 5 planned iterations failed; missing: not run",
+			 KAB_WIDTH_AIM, 2);
+	if (!opts->short_labels)
+		return;
+	for (size_t k = 0; k < kab_group_kernels(g); k++) {
+		if (!kab_view_shows(opts, k))
+			continue;
+		kab_buf_clear(&buf);
+		kab_buf_addf(&buf, "%s = %s", kab_view_kernel(g, opts, k, name),
+			     kab_group_kernel(g, k));
+		kab_strv_add(&t->legend, kab_buf_str(&buf));
+	}
+}
+
+void kab_view_head(const struct kab_group *g, const struct kab_view_opts *opts, struct kab_table *t)
+{
+	const struct kab_row_data *first = kab_group_row(g, 0)->data;
+	struct counts c = count(g, opts);
+	struct kab_strv kab_autostrv lines = KAB_STRV_INIT;
+	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
+	char *what = subject(g), *n = n_text(&c);
+
+	t->benchmark = kab_xstrdup(what);
+	t->unit = kab_xstrdup(first->unit);
+	t->directed = first->dir != KAB_DIR_NONE;
+	t->higher = first->dir == KAB_DIR_HIGHER;
+	kab_buf_addf(&buf, "%s: %s%s%s%s, %s, %s", what, first->metric, *first->unit ? " (" : "",
+		     first->unit, *first->unit ? ")" : "", direction(first->dir), n);
+	kab_wrap(&lines, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
+	t->title = kab_xstrdup(lines.n ? lines.v[0] : "");
+	for (size_t i = 1; i < lines.n; i++)
+		kab_strv_add(&t->legend, lines.v[i]);
+	free(what);
+	free(n);
+	if (opts->no_legend)
+		return;
+	kab_buf_clear(&buf);
+	kab_buf_adds(&buf, first->dir == KAB_DIR_LOWER ? "gain = (base-test)/base, + is better; "
+			   : first->dir == KAB_DIR_HIGHER
+				   ? "gain = (test-base)/base, + is better; "
+				   : "diff = (test-base)/base, its sign is not a "
+				     "verdict; ");
+	describe_spread(opts, &c, g->judgement->opts.confidence, &buf);
+	kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
+	describe_marks(g, opts, t);
+	describe_limits(g, opts, &c, t);
+}
+
+/* Rows by what they say, so that one sentence is not printed once per row. */
+static void note(struct kab_table *t, const char *name, const char *text)
+{
+	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
+
+	kab_buf_addf(&buf, "note: %s: %s", name, text);
+	kab_wrap(&t->notes, kab_buf_str(&buf), KAB_WIDTH_AIM, 6);
+}
+
+static void add_geomean(const struct kab_group *g, const struct kab_view_opts *opts,
+			struct kab_table *t)
+{
+	for (size_t p = 0; g->n > 1 && p + 1 < kab_group_kernels(g); p++) {
+		struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
+		size_t used;
+		double mean;
+
+		if (!kab_view_shows(opts, p + 1))
+			continue;
+		mean = kab_judge_geomean(g->judgement, g->rows, g->n, p, &used);
+		if (!used)
+			continue;
+		kab_buf_addf(&buf, "geometric mean of %s/%s: ", kab_group_kernel(g, p + 1),
+			     kab_group_kernel(g, 0));
+		kab_number_fixed(&buf, mean, 3, false);
+		kab_buf_addf(&buf, " over %zu of %zu rows", used, g->n);
+		kab_wrap(&t->notes, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
+	}
+}
+
+void kab_view_notes(const struct kab_group *g, const struct kab_view_opts *opts,
+		    struct kab_table *t)
+{
+	struct kab_labels l = { 0 };
+
+	add_geomean(g, opts, t);
+	kab_labels_find(g, false, &l);
+	for (size_t i = 0; i < g->n; i++) {
+		const struct kab_judged_row *row = kab_group_row(g, i);
+		char *name = kab_labels_text(&l, row);
+
+		for (size_t p = 0; p < row->n_pairs; p++) {
+			const struct kab_pair *pair = &row->pairs[p];
+
+			if (!kab_view_shows(opts, p + 1))
+				continue;
+			if (pair->outcome >= KAB_OUTCOME_FAILED &&
+			    pair->outcome < KAB_OUTCOME_NO_VERDICT) {
+				struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
+
+				kab_buf_addf(&buf, "%s: %s", kab_outcome_name(pair->outcome),
+					     pair->reason);
+				note(t, name, kab_buf_str(&buf));
+			}
+			if (pair->warning && pair->outcome != KAB_OUTCOME_FAILED)
+				note(t, name, pair->warning);
+			if (pair->blocks_left_out) {
+				struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
+
+				kab_buf_addf(&buf, "%zu incomplete block%s left out, %zu tested",
+					     pair->blocks_left_out,
+					     pair->blocks_left_out == 1 ? "" : "s", pair->blocks);
+				note(t, name, kab_buf_str(&buf));
+			}
+		}
+		free(name);
+	}
+	kab_labels_release(&l);
+}
