@@ -44,37 +44,58 @@ static int sync_path(const char *path)
 	return rc;
 }
 
+/* Under its name, and never over an older copy. Not every file system has links. */
+static int place(const char *part, const char *path)
+{
+	if (!link(part, path))
+		return 0;
+	if ((errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS) && access(path, F_OK))
+		return rename(part, path);
+	return -1;
+}
+
+/* Everything of one moment from one file into a new one. An SQLite result code. */
+static int copy_pages(sqlite3 *from, sqlite3 *to)
+{
+	sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
+	int rc;
+
+	if (!backup)
+		return sqlite3_errcode(to);
+	rc = sqlite3_backup_step(backup, -1);
+	sqlite3_backup_finish(backup);
+	if (rc != SQLITE_DONE)
+		return rc;
+	/* The copy is to be one file, readable where no log can be made. */
+	return sqlite3_exec(to, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+}
+
 int kab_store_copy_to(struct kab_store *store, const char *path, struct kab_err *err)
 {
 	kab_autofree char *part = kab_xasprintf("%s.part", path);
-	sqlite3_backup *backup;
-	sqlite3 *to = NULL;
+	sqlite3 *from = NULL, *to = NULL;
 	int rc;
 
 	unlink(part);
-	rc = sqlite3_open_v2(part, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-	if (rc == SQLITE_OK) {
-		backup = sqlite3_backup_init(to, "main", store->db, "main");
-		rc = backup ? sqlite3_backup_step(backup, -1) : sqlite3_errcode(to);
-		if (rc == SQLITE_DONE)
-			rc = SQLITE_OK;
-		if (backup)
-			sqlite3_backup_finish(backup);
-	}
-	/* The copy is to be one file, readable where no log can be made. */
+	/* A connection of its own: SQLite copies from none that is in a write transaction. */
+	rc = sqlite3_open_v2(store->path, &from, SQLITE_OPEN_READWRITE, NULL);
 	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(to, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
-	if (rc != SQLITE_OK)
-		kab_err_set(err, KAB_ERR_STORE,
-			    "cannot copy database '%s' to '%s': %s; free space "
-			    "there or choose another place",
-			    store->path, path, to ? sqlite3_errmsg(to) : sqlite3_errstr(rc));
-	sqlite3_close(to);
-	if (rc == SQLITE_OK && (sync_path(part) || link(part, path))) {
-		kab_err_errno(err, KAB_ERR_STORE, "cannot keep the copy '%s' of database '%s'",
-			      path, store->path);
-		rc = SQLITE_ERROR;
+		rc = sqlite3_open_v2(part, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	if (rc == SQLITE_OK) {
+		sqlite3_busy_timeout(from, store->busy_ms);
+		rc = copy_pages(from, to);
 	}
+	sqlite3_close(from);
+	sqlite3_close(to);
+	if (rc != SQLITE_OK)
+		kab_err_set(
+			err, KAB_ERR_STORE,
+			"cannot copy database '%s' to '%s': %s; see that there is room and that "
+			"the folder may be written",
+			store->path, path, sqlite3_errstr(rc));
+	else if (sync_path(part) || place(part, path))
+		rc = kab_err_errno(err, KAB_ERR_STORE, "cannot keep the copy '%s' of database '%s'",
+				   path, store->path);
 	unlink(part);
 	return rc == SQLITE_OK ? 0 : -1;
 }
