@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/bootstrap.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/alloc.h"
@@ -93,13 +94,16 @@ static double level(const double *v, size_t n, double p)
 	return v[k - 1] + (h - (double)k) * (v[k] - v[k - 1]);
 }
 
-static void bca(struct kab_bootstrap *r, const double *v, size_t n, double tail)
+static void bca(struct kab_bootstrap *r, const double *v, size_t n, double tail, double slack)
 {
 	size_t below = 0, equal = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		below += v[i] < r->estimate;
-		equal += v[i] == r->estimate;
+		double d = v[i] - r->estimate;
+
+		/* means of few distinct values repeat the estimate, but not to the last bit */
+		equal += fabs(d) <= slack;
+		below += d < -slack;
 	}
 	double share = ((double)below + 0.5 * (double)equal) / (double)n;
 
@@ -172,7 +176,10 @@ int kab_bootstrap_two(const double *base, size_t nb, const double *test, size_t 
 	kab_sort(t, resamples);
 	ret->percentile =
 		(struct kab_interval){ level(v, resamples, tail), level(v, resamples, 1 - tail) };
-	bca(ret, v, resamples, tail);
+	bca(ret, v, resamples, tail,
+	    1e-11 * ret->se +
+		    8 * DBL_EPSILON *
+			    (stat == KAB_BOOT_MEAN_RATIO ? fabs(ret->estimate) : fabs(a.mean)));
 	ret->t = (struct kab_interval){ ret->estimate - level(t, resamples, 1 - tail) * se,
 					ret->estimate - level(t, resamples, tail) * se };
 	free(t);

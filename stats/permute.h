@@ -20,7 +20,8 @@ struct kab_permutation {
 
 /*
  * Statistic: |mean(test) - mean(base)|, labels shuffled over all C(nb + nt, nb) splits. Ties in the
- * statistic are counted as extreme, up to rounding (1e-12 of the sum of absolute deviations).
+ * statistic are counted as extreme, up to rounding: 1e-12 of the sum of absolute deviations, and the
+ * error with which the values themselves were read.
  * draws 0 means 9999. n = 0: -1, NAN.
  */
 int kab_permute_labels(const double *base, size_t nb, const double *test, size_t nt, uint64_t draws,

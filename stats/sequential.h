@@ -22,7 +22,7 @@ struct kab_bounds {
 /*
  * Two-sided group-sequential bounds (Lan & DeMets 1983) for 1..10 looks at fractions t[i] of the
  * data, ascending, the last one 1; t NULL: equally spaced. The recursion of Armitage, McPherson and
- * Rowe (1969) is integrated by Gauss-Legendre; z is good to about 1e-9. With a t test, compare its
+ * Rowe (1969) is integrated by Gauss-Legendre; z is good to about 1e-11. With a t test, compare its
  * p with p[]. -1 on other arguments.
  */
 int kab_spending_bounds(enum kab_spending kind, size_t looks, const double *t, double alpha,

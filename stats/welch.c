@@ -82,8 +82,8 @@ int kab_student_moments(const struct kab_moments *base, const struct kab_moments
 	return 0;
 }
 
-int kab_ratio_log_delta(const struct kab_moments *base, const struct kab_moments *test,
-			double confidence, struct kab_ratio *ret)
+int kab_ratio_log_delta_df(const struct kab_moments *base, const struct kab_moments *test,
+			   double df, double confidence, struct kab_ratio *ret)
 {
 	*ret = (struct kab_ratio){ NAN, NAN, no_test, no_interval, false };
 	if (base->n == 0 || test->n == 0 || !(confidence > 0 && confidence < 1))
@@ -100,12 +100,18 @@ int kab_ratio_log_delta(const struct kab_moments *base, const struct kab_moments
 
 	ret->log_se = sqrt(va + vb);
 	ret->test.t = d / ret->log_se;
-	ret->test.df = satterthwaite(va, base->n, vb, test->n);
+	ret->test.df = df > 0 ? df : satterthwaite(va, base->n, vb, test->n);
 	ret->test.p = kab_t_two_sided_p(ret->test.t, ret->test.df);
 	double h = kab_t_quantile(confidence, ret->test.df) * ret->log_se;
 
 	ret->ci = (struct kab_interval){ exp(d - h), exp(d + h) };
 	return 0;
+}
+
+int kab_ratio_log_delta(const struct kab_moments *base, const struct kab_moments *test,
+			double confidence, struct kab_ratio *ret)
+{
+	return kab_ratio_log_delta_df(base, test, NAN, confidence, ret);
 }
 
 int kab_ratio_fieller(const struct kab_moments *base, const struct kab_moments *test,

@@ -52,6 +52,9 @@ struct kab_ratio {
  */
 int kab_ratio_log_delta(const struct kab_moments *base, const struct kab_moments *test,
 			double confidence, struct kab_ratio *ret);
+/* The same with degrees of freedom chosen by the caller (NAN: the ones above). */
+int kab_ratio_log_delta_df(const struct kab_moments *base, const struct kab_moments *test,
+			   double df, double confidence, struct kab_ratio *ret);
 /*
  * Fieller (1954): with q the t quantile at Welch's df of the difference and g = q^2 va/a^2 < 1, the
  * bounds are (r -+ q sqrt(vb/a^2 + r^2 va/a^2 - g vb/a^2))/(1 - g). It excludes 1 exactly when
