@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/lane.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "engine/conditions.h"
+#include "engine/probe.h"
+
+#define CONNECT_S 60.0
+#define CALL_S 60.0
+#define LEASE_S 180
+
+static bool readable(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	return fd >= 0 && poll(&pfd, 1, 0) > 0;
+}
+
+bool kab_lane_stopping(const struct kab_lane *lane)
+{
+	return readable(lane->opts->stop_fd) || readable(lane->opts->cancel_fd);
+}
+
+struct kab_wait kab_lane_wait(const struct kab_lane *lane, double seconds)
+{
+	return (struct kab_wait){ .deadline_ns = kab_deadline_s(seconds),
+				  .cancel_fd = lane->opts->cancel_fd };
+}
+
+/* Cleaning up has to work after a hard stop, too. */
+static struct kab_wait last_wait(double seconds)
+{
+	return (struct kab_wait){ .deadline_ns = kab_deadline_s(seconds), .cancel_fd = -1 };
+}
+
+bool kab_lane_link_lost(const struct kab_err *err)
+{
+	return err->code == KAB_ERR_CONNECT || err->code == KAB_ERR_TIMEOUT;
+}
+
+void kab_lane_note(struct kab_lane *lane, const char *fmt, ...)
+{
+	struct kab_event e = { .kind = KAB_EVENT_NOTE,
+			       .host = lane->host->name,
+			       .done = lane->done,
+			       .total = lane->n_steps };
+	char *text kab_autofree = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = kab_xvasprintf(fmt, ap);
+	va_end(ap);
+	e.text = text;
+	kab_queue_push(lane->queue, &e);
+}
+
+void kab_lane_disconnect(struct kab_lane *lane)
+{
+	kab_detach_close(lane->detach);
+	lane->detach = NULL;
+	if (lane->session)
+		lane->session->ops->close(lane->session);
+	lane->session = NULL;
+}
+
+int kab_lane_connect(struct kab_lane *lane, struct kab_err *err)
+{
+	struct kab_wait wait = lane->opts->cancel_fd >= 0 && readable(lane->opts->cancel_fd)
+				       ? last_wait(15)
+				       : kab_lane_wait(lane, CONNECT_S);
+
+	kab_lane_disconnect(lane);
+	if (kab_probe_open(&lane->ep, &wait, &lane->session, err) < 0)
+		return -1;
+	if (kab_detach_open(lane->session, lane->host->workdir, lane->host->become, &wait,
+			    &lane->detach, err) < 0) {
+		kab_lane_disconnect(lane);
+		return -1;
+	}
+	return 0;
+}
+
+int kab_lane_reconnect(struct kab_lane *lane, int64_t deadline_ns, struct kab_err *err)
+{
+	double pause_s = 0.5;
+
+	for (;;) {
+		if (kab_lane_connect(lane, err) == 0)
+			return 0;
+		if (!kab_lane_link_lost(err) || kab_now_mono_ns() >= deadline_ns)
+			return kab_err_prefix(err, "gave up connecting again");
+		if (kab_wait_until(kab_deadline_s(pause_s), lane->opts->cancel_fd, err) < 0)
+			return -1;
+		pause_s = pause_s < 15 ? pause_s * 2 : 30;
+	}
+}
+
+static int probe(struct kab_lane *lane, struct kab_err *err)
+{
+	struct kab_wait wait = kab_lane_wait(lane, CALL_S);
+
+	kab_facts_release(&lane->facts);
+	if (kab_probe(lane->session, &wait, &lane->facts, err) < 0)
+		return -1;
+	kab_probe_machine_hash(&lane->facts, lane->machine_hash);
+	return 0;
+}
+
+/* The host is ours alone while we measure; wait for it as long as the user allows. */
+static int take_lease(struct kab_lane *lane, struct kab_err *err)
+{
+	int64_t deadline = kab_deadline_s(lane->opts->lease_wait_s);
+	bool said = false;
+
+	for (;;) {
+		struct kab_wait wait = kab_lane_wait(lane, CALL_S);
+		struct kab_lease_info info;
+
+		if (kab_lease_acquire(lane->session, NULL, lane->owner, LEASE_S,
+				      KAB_LEASE_KILL_LEFTOVER, &wait, &lane->lease, &info, err) == 0)
+			return 0;
+		if (err->code != KAB_ERR_BUSY || kab_now_mono_ns() >= deadline)
+			return -1;
+		if (!said)
+			kab_lane_note(lane, "waiting: %s", err->text);
+		said = true;
+		if (kab_wait_until(kab_deadline_s(2), lane->opts->cancel_fd, err) < 0)
+			return -1;
+		if (readable(lane->opts->stop_fd))
+			return kab_err_set(err, KAB_ERR_CANCELLED, "interrupted");
+	}
+}
+
+static int undo_condition(struct kab_lane *lane, struct kab_err *err)
+{
+	struct kab_wait wait = last_wait(30);
+
+	if (!lane->session || !lane->detach)
+		return 0;
+	/* Also without a condition of ours: an interrupted run may have left its own. */
+	if (kab_conditions_undo(lane->session, lane->host->become, kab_detach_base(lane->detach),
+				&wait, err) < 0)
+		return -1;
+	lane->condition = NULL;
+	return 0;
+}
+
+static int set_condition(struct kab_lane *lane, const char *text, struct kab_err *err)
+{
+	const struct kab_setting_list *set = kab_job_condition(lane->job, text);
+	struct kab_wait wait = kab_lane_wait(lane, CALL_S);
+
+	if (!set)
+		return kab_err_set(err, KAB_ERR_STORE, "the stored plan has no condition '%s'",
+				   text);
+	if (set == lane->condition || (!set->n && !lane->condition))
+		return 0;
+	if (undo_condition(lane, err) < 0)
+		return -1;
+	if (set->n) {
+		if (kab_conditions_apply(lane->session, lane->host->become,
+					 kab_detach_base(lane->detach), set, &wait, err) < 0)
+			return kab_err_prefix(err, "condition '%s' could not be applied", text);
+		lane->condition = set;
+		kab_lane_note(lane, "condition %s", text);
+	}
+	/* CPUs come and go with SMT: expressions are worth what the host is now. */
+	return probe(lane, err);
+}
+
+static const struct kab_boot_info *boot_of(const struct kab_lane *lane, const bool *in_session,
+					   const struct kab_step_info *step)
+{
+	for (size_t i = 0; i < lane->n_boots; i++)
+		if (in_session[i] && lane->boots[i].id == step->boot_id)
+			return &lane->boots[i];
+	return NULL;
+}
+
+static bool is_open(const struct kab_step_info *step)
+{
+	return step->state == KAB_ITER_PENDING || step->state == KAB_ITER_RUNNING;
+}
+
+static int close_boots(struct kab_lane *lane, const bool *in_session, struct kab_err *err)
+{
+	for (size_t i = 0; i < lane->n_boots; i++) {
+		bool open = false;
+
+		for (size_t k = 0; k < lane->n_steps; k++)
+			open = open || (lane->steps[k].boot_id == lane->boots[i].id &&
+					is_open(&lane->steps[k]));
+		if (in_session[i] && !open &&
+		    kab_store_boot_state(lane->opts->store, lane->boots[i].id, "done", NULL, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* All open steps of the boots that take part, in the order of the plan. */
+static int run_session(struct kab_lane *lane, const bool *in_session, struct kab_err *err)
+{
+	for (size_t i = 0; i < lane->n_steps; i++) {
+		struct kab_step_info *step = &lane->steps[i];
+		const struct kab_boot_info *boot = boot_of(lane, in_session, step);
+		bool rebooted;
+
+		if (!boot || !is_open(step))
+			continue;
+		if (kab_lane_stopping(lane))
+			return 0;
+		if (set_condition(lane, step->condition, err) < 0 ||
+		    kab_step_run(lane, step, boot, &rebooted, err) < 0)
+			return -1;
+		if (rebooted) {
+			kab_store_event(lane->opts->store, lane->job->info.id, boot->id,
+					"unexpected-reboot", "the host restarted by itself", NULL);
+			lane->condition = NULL;
+			return probe(lane, err);
+		}
+	}
+	if (undo_condition(lane, err) < 0)
+		return -1;
+	return close_boots(lane, in_session, err);
+}
+
+static int sessions(struct kab_lane *lane, struct kab_err *err)
+{
+	bool *in_session kab_autofree = kab_xcalloc(lane->n_boots + 1, sizeof(*in_session));
+	struct kab_lane_result *result = lane->result;
+
+	for (;;) {
+		enum kab_boot_answer answer;
+		const char *kernel = NULL;
+
+		if (kab_lane_stopping(lane)) {
+			result->outcome = KAB_LANE_STOPPED;
+			return 0;
+		}
+		if (kab_boot_next(lane, in_session, &answer, &kernel, err) < 0)
+			return -1;
+		switch (answer) {
+		case KAB_BOOT_NOTHING:
+			result->outcome = KAB_LANE_DONE;
+			return 0;
+		case KAB_BOOT_USER:
+			result->outcome = KAB_LANE_NEEDS_BOOT;
+			result->kernel = kab_xstrdup(kernel);
+			result->spec = kab_xstrdup(kab_job_kernel(lane->job, kernel)->spec);
+			return 0;
+		case KAB_BOOT_READY:
+			break;
+		}
+		if (run_session(lane, in_session, err) < 0)
+			return -1;
+	}
+}
+
+static void make_owner(struct kab_lane *lane)
+{
+	char host[64] = "?", uid[24];
+
+	gethostname(host, sizeof(host) - 1);
+	snprintf(uid, sizeof(uid), "%u", (unsigned)getuid());
+	for (char *p = host; *p; p++)
+		if (*p <= ' ' || *p > '~')
+			*p = '?';
+	snprintf(lane->owner, sizeof(lane->owner), "uid%s@%.40s:%d:%.8s", uid, host, (int)getpid(),
+		 lane->job->uid);
+}
+
+static void leave(struct kab_lane *lane)
+{
+	struct kab_wait wait = last_wait(15);
+	struct kab_err err = KAB_ERR_INIT;
+
+	if (lane->session && undo_condition(lane, &err) < 0)
+		kab_lane_note(lane, "conditions are not undone yet: %s; the next contact does it",
+			      err.text);
+	if (lane->session && lane->lease.token &&
+	    kab_lease_release(lane->session, &lane->lease, &wait, &err) < 0)
+		kab_log(lane->opts->log, KAB_LOG_DEBUG, "%s: lease not released: %s",
+			lane->host->name, err.text);
+	kab_lane_disconnect(lane);
+}
+
+void kab_lane_run(struct kab_lane *lane)
+{
+	struct kab_lane_result *result = lane->result;
+	struct kab_err *err = &result->err;
+
+	lane->ep = kab_probe_endpoint(lane->host, lane->opts->log);
+	make_owner(lane);
+	for (size_t i = 0; i < lane->n_steps; i++)
+		lane->done += !is_open(&lane->steps[i]);
+	result->outcome = KAB_LANE_FAILED;
+	if (kab_lane_connect(lane, err) == 0 && take_lease(lane, err) == 0 &&
+	    undo_condition(lane, err) == 0 && probe(lane, err) == 0 && sessions(lane, err) == 0)
+		kab_err_clear(err);
+	if (err->code == KAB_ERR_CANCELLED)
+		result->outcome = KAB_LANE_STOPPED;
+	leave(lane);
+	kab_facts_release(&lane->facts);
+}

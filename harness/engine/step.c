@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One iteration: command, detached run, bytes, parse, commit. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "engine/bind.h"
+#include "engine/conditions.h"
+#include "engine/lane.h"
+#include "engine/probe.h"
+#include "model/expr.h"
+#include "runners/runner.h"
+
+#define OUTPUT_BYTES_MAX ((size_t)32 << 20)
+#define CALL_S 60.0
+#define STEP_TIMEOUT_S 600
+/* Time beyond the run's own limits after which a silent host counts as lost. */
+#define GRACE_S 90.0
+
+/* Everything about one iteration while it is under way. */
+struct attempt {
+	struct kab_lane *lane;
+	struct kab_step_info *step;
+	const struct kab_boot_info *boot;
+	const struct kab_case *c;
+	const struct kab_runner *runner;
+	struct kab_params params;
+	struct kab_command cmd;
+	char *argv_json, *resolved;
+	char run_id[96];
+	double timeout_s;
+	int64_t started_wall_ns;
+	struct kab_detach_result run;
+	struct kab_buf streams[34];
+	const char *stream_names[34];
+	size_t n_streams;
+};
+
+static char *argv_text(const struct kab_strv *argv)
+{
+	json_t *list = json_array();
+	char *text;
+
+	for (size_t i = 0; i < argv->n; i++) {
+		json_t *word = json_string(argv->v[i]);
+
+		/* Not UTF-8: keep it readable rather than lose the record. */
+		if (!word) {
+			struct kab_buf kab_autobuf safe = KAB_BUF_INIT;
+
+			kab_text_escape(&safe, argv->v[i], strlen(argv->v[i]));
+			word = json_string(kab_buf_str(&safe));
+		}
+		json_array_append_new(list, word ? word : json_string("?"));
+	}
+	text = json_dumps(list, JSON_COMPACT);
+	json_decref(list);
+	return text;
+}
+
+/* Declared, else three times the longest stored duration (at least a minute), else an hour. */
+static int choose_timeout(struct attempt *a, struct kab_err *err)
+{
+	double longest;
+	int found;
+
+	a->timeout_s = 3600;
+	if (a->c->timeout_s > 0) {
+		a->timeout_s = a->c->timeout_s;
+		return 0;
+	}
+	found = kab_store_longest_elapsed(a->lane->opts->store, a->lane->machine_hash,
+					  a->step->runner, a->step->params_text, &longest, err);
+	if (found < 0)
+		return -1;
+	if (found == 0)
+		a->timeout_s = fmax(60, 3 * longest);
+	return 0;
+}
+
+static void step_event(struct attempt *a, enum kab_event_kind kind, double value, const char *unit,
+		       const char *reason)
+{
+	struct kab_event e = {
+		.kind = kind,
+		.host = a->lane->host->name,
+		.kernel = a->boot->kernel,
+		.condition = a->step->condition,
+		.case_name = a->step->case_name,
+		.row_key = a->step->row_key,
+		.metric = (char *)kab_runner_primary(a->runner)->name,
+		.unit = (char *)unit,
+		.text = (char *)reason,
+		.iteration = a->step->iteration,
+		.attempt = a->step->attempt,
+		.warmup = a->step->warmup,
+		.state = a->step->state,
+		.iteration_id = a->step->id,
+		.value = value,
+		.elapsed_s = a->run.elapsed_s,
+		.done = a->lane->done,
+		.total = a->lane->n_steps,
+	};
+
+	kab_queue_push(a->lane->queue, &e);
+}
+
+static double primary_value(const struct attempt *a, const struct kab_samples *samples,
+			    const char **ret_unit)
+{
+	const char *name = kab_runner_primary(a->runner)->name;
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < samples->n; i++) {
+		if (strcmp(samples->v[i].metric, name))
+			continue;
+		sum += samples->v[i].value;
+		*ret_unit = samples->v[i].unit;
+		n++;
+	}
+	return n ? sum / (double)n : NAN;
+}
+
+/* The one place where an iteration gets its final state. */
+static int commit(struct attempt *a, enum kab_iter_state state, const char *reason,
+		  const struct kab_parse_result *parsed, struct kab_err *err)
+{
+	struct kab_store_stream streams[KAB_ARRAY_SIZE(a->streams)];
+	const char *tool_version =
+		a->runner->tools && a->runner->tools[0]
+			? kab_facts_tool_version(&a->lane->facts, a->runner->tools[0])
+			: "";
+	bool usable = state == KAB_ITER_DONE;
+	const char *unit = "";
+	struct kab_store_result result = {
+		.iteration_id = a->step->id,
+		.state = state,
+		.reason = reason,
+		.parse_status = parsed ? kab_parse_status_name(parsed->status) : NULL,
+		.exit_status = a->run.state == KAB_DETACH_DONE ? a->run.exit_status : -1,
+		.started_wall_ns = a->started_wall_ns,
+		.finished_wall_ns = kab_now_wall_ns(),
+		.elapsed_s = a->run.elapsed_s,
+		.user_s = a->run.user_s,
+		.system_s = a->run.system_s,
+		.max_rss_kb = a->run.max_rss_kb >= 0 ? (double)a->run.max_rss_kb : NAN,
+		.argv_json = a->argv_json,
+		.params_resolved = a->resolved,
+		.runner_version = parsed && parsed->version ? parsed->version : tool_version,
+		.parser_version = a->runner->parser_version,
+		.samples = usable && parsed ? parsed->samples.v : NULL,
+		.n_samples = usable && parsed ? parsed->samples.n : 0,
+		.streams = streams,
+		.n_streams = a->n_streams,
+	};
+
+	if (a->run.state != KAB_DETACH_DONE)
+		result.elapsed_s = result.user_s = result.system_s = result.max_rss_kb = NAN;
+	for (size_t i = 0; i < a->n_streams; i++)
+		streams[i] = (struct kab_store_stream){ a->stream_names[i],
+							 kab_buf_str(&a->streams[i]),
+							 a->streams[i].len, a->streams[i].cut };
+	if (kab_store_commit_iteration(a->lane->opts->store, &result, err) < 0)
+		return -1;
+	a->step->state = state;
+	a->lane->done++;
+	step_event(a, KAB_EVENT_STEP_END,
+		   usable && parsed ? primary_value(a, &parsed->samples, &unit) : NAN, unit, reason);
+	return 0;
+}
+
+/* Build the command from the case and the facts. 1: cannot run here, *ret_reason says why. */
+static int build(struct attempt *a, char **ret_reason, struct kab_err *err)
+{
+	const struct kab_instance *in =
+		kab_job_instance(a->lane->job, a->step->case_name, a->step->row_key);
+	struct kab_err why = KAB_ERR_INIT;
+
+	if (!in)
+		return kab_err_set(err, KAB_ERR_STORE,
+				   "the stored suite has no case '%s' (%s); was the database edited?",
+				   a->step->case_name, a->step->row_key);
+	a->c = &a->lane->job->suite.cases[in->case_index];
+	a->runner = kab_case_runner(a->c);
+	kab_params_copy(&a->params, &in->params);
+	if (kab_params_resolve(&a->params, &a->lane->facts, &why) < 0 ||
+	    (a->runner->unsupported &&
+	     a->runner->unsupported(&a->lane->facts, &a->params, ret_reason)))
+		goto unsupported;
+	a->resolved = kab_params_canonical(&a->params, 1);
+	if (a->runner->command(&a->params, &a->lane->facts, &a->cmd, &why) < 0)
+		goto unsupported;
+	if (a->c->background.n) {
+		kab_strv_release(&a->cmd.background);
+		kab_strv_copy(&a->cmd.background, &a->c->background);
+	}
+	a->argv_json = argv_text(&a->cmd.argv);
+	return 0;
+unsupported:
+	if (!*ret_reason)
+		*ret_reason = kab_xstrdup(why.text);
+	return 1;
+}
+
+static int start(struct attempt *a, struct kab_err *err)
+{
+	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+	struct kab_detach_file *files kab_autofree =
+		kab_xcalloc(a->cmd.place_n + 1, sizeof(*files));
+	const char *const *prepare[2] = { NULL, NULL }, *const *cleanup[2] = { NULL, NULL };
+	struct kab_detach_spec spec = {
+		.run_id = a->run_id,
+		.token = a->lane->lease.token,
+		.argv = (const char *const *)kab_strv_argv(&a->cmd.argv),
+		.env = (const char *const *)kab_strv_argv(&a->cmd.env),
+		.files = files,
+		.n_files = a->cmd.place_n,
+		.settle_s = a->c->settle_s,
+		.timeout_s = (unsigned)ceil(a->timeout_s),
+		.step_timeout_s = STEP_TIMEOUT_S,
+	};
+
+	for (size_t i = 0; i < a->cmd.place_n; i++)
+		files[i] = (struct kab_detach_file){ a->cmd.place[i].name, a->cmd.place[i].data,
+						      a->cmd.place[i].len,
+						      a->cmd.place[i].executable ? 0755 : 0644 };
+	if (a->cmd.prepare.n) {
+		prepare[0] = (const char *const *)kab_strv_argv(&a->cmd.prepare);
+		spec.prepare = prepare;
+	}
+	if (a->cmd.cleanup.n) {
+		cleanup[0] = (const char *const *)kab_strv_argv(&a->cmd.cleanup);
+		spec.cleanup = cleanup;
+	}
+	if (a->cmd.background.n)
+		spec.background = (const char *const *)kab_strv_argv(&a->cmd.background);
+	return kab_detach_start(a->lane->detach, &spec, &wait, &a->run, err);
+}
+
+/* Longest time for which the run may keep the host, seconds. */
+static double longest(const struct attempt *a)
+{
+	return a->timeout_s + a->c->settle_s + GRACE_S +
+	       (a->cmd.prepare.n || a->cmd.cleanup.n ? 2.0 * STEP_TIMEOUT_S : 0);
+}
+
+static int sleep_until_over(struct attempt *a, struct kab_err *err)
+{
+	struct kab_wait wait = kab_lane_wait(a->lane, longest(a));
+
+	return kab_detach_wait(a->lane->detach, a->run_id, &wait, &a->run, err);
+}
+
+static int fetch_one(struct attempt *a, const char *name, struct kab_err *err)
+{
+	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S * 2);
+	struct kab_buf *buf;
+	int status;
+
+	if (a->n_streams == KAB_ARRAY_SIZE(a->streams))
+		return 0;
+	buf = &a->streams[a->n_streams];
+	kab_buf_init(buf, OUTPUT_BYTES_MAX);
+	status = kab_detach_fetch(a->lane->detach, a->run_id, name, 0, OUTPUT_BYTES_MAX, &wait, buf,
+				  err);
+	if (status == 0)
+		a->stream_names[a->n_streams++] = name;
+	else
+		kab_buf_release(buf);
+	return status < 0 ? -1 : 0;
+}
+
+static void drop_streams(struct attempt *a)
+{
+	for (size_t i = 0; i < a->n_streams; i++)
+		kab_buf_release(&a->streams[i]);
+	a->n_streams = 0;
+}
+
+static int fetch(struct attempt *a, struct kab_err *err)
+{
+	drop_streams(a);
+	if (a->run.state != KAB_DETACH_DONE && a->run.state != KAB_DETACH_LOST)
+		return 0;
+	if (fetch_one(a, "stdout", err) < 0 || fetch_one(a, "stderr", err) < 0)
+		return -1;
+	for (size_t i = 0; i < a->cmd.output_files.n; i++)
+		if (fetch_one(a, a->cmd.output_files.v[i], err) < 0)
+			return -1;
+	if ((a->cmd.prepare.n || a->cmd.cleanup.n) && fetch_one(a, "steps", err) < 0)
+		return -1;
+	if (a->cmd.background.n && fetch_one(a, "background", err) < 0)
+		return -1;
+	return 0;
+}
+
+/* Why the run is a failure whatever it printed, or NULL. Caller frees. */
+static char *run_failure(const struct attempt *a)
+{
+	const struct kab_detach_result *r = &a->run;
+
+	if (r->state == KAB_DETACH_REBOOTED)
+		return kab_xstrdup("host rebooted during the iteration");
+	if (r->state == KAB_DETACH_ABORTED || r->killed)
+		return kab_xstrdup("killed before its end");
+	if (r->state != KAB_DETACH_DONE)
+		return kab_xasprintf("the run was lost on the host (%s): its supervisor died",
+				     kab_detach_state_name(r->state));
+	if (r->timed_out)
+		return kab_xasprintf("timeout: not finished after %.4g s", a->timeout_s);
+	if (r->signal)
+		return kab_xasprintf("killed by signal %d (SIG%s)%s", r->signal,
+				     sigabbrev_np(r->signal) ? sigabbrev_np(r->signal) : "?",
+				     r->oom_known && r->oom ? ", out of memory says the kernel" : "");
+	if (strcmp(r->step, "benchmark") && *r->step)
+		return kab_xasprintf("step '%s' failed with exit status %d", r->step,
+				     r->exit_status);
+	if (r->background_died)
+		return kab_xstrdup("the background load ended before the benchmark did");
+	if (strcmp(r->boot_id, a->boot->os_boot_id))
+		return kab_xstrdup("ran in another boot than the one that was proven");
+	return NULL;
+}
+
+static int judge_and_commit(struct attempt *a, struct kab_err *err)
+{
+	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+	struct kab_stream named[KAB_ARRAY_SIZE(a->streams)];
+	struct kab_outputs outputs = { .v = named };
+	struct kab_parse_result parsed = { 0 };
+	char *reason kab_autofree = run_failure(a);
+	enum kab_iter_state state = KAB_ITER_FAILED;
+	struct kab_err why = KAB_ERR_INIT;
+	int status;
+
+	for (size_t i = 0; i < a->n_streams; i++) {
+		/* What the load or the preparation printed is kept, but is no result. */
+		if (!strcmp(a->stream_names[i], "steps") ||
+		    !strcmp(a->stream_names[i], "background"))
+			continue;
+		named[outputs.n++] = (struct kab_stream){ a->stream_names[i],
+							  kab_buf_str(&a->streams[i]),
+							  a->streams[i].len, a->streams[i].cut };
+	}
+	a->runner->parse(&outputs, a->run.state == KAB_DETACH_DONE ? a->run.exit_status : -1,
+			 &a->params, &parsed);
+	if (!reason && a->lane->condition &&
+	    kab_conditions_verify(a->lane->session, a->lane->host->become, a->lane->condition, &wait,
+				  &why) < 0) {
+		if (why.code != KAB_ERR_REMOTE) {
+			*err = why;
+			kab_parse_result_release(&parsed);
+			return -1;
+		}
+		reason = kab_xasprintf("the condition did not hold: %s", why.text);
+	}
+	if (!reason && (parsed.status == KAB_PARSE_OK || parsed.status == KAB_PARSE_PARTIAL)) {
+		state = KAB_ITER_DONE;
+		reason = kab_xstrdup(parsed.message);
+	} else if (!reason) {
+		reason = kab_xasprintf("%s: %s", kab_parse_status_name(parsed.status),
+				       parsed.message ? parsed.message : "no usable output");
+	}
+	status = commit(a, state, reason, &parsed, err);
+	kab_parse_result_release(&parsed);
+	return status;
+}
+
+/*
+ * Start, wait, fetch, commit. Every call may be repeated after a lost link: a run id is executed
+ * at most once on the target, so nothing is done twice.
+ */
+static int carry_out(struct attempt *a, struct kab_err *err)
+{
+	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+
+	if (kab_lease_extend(a->lane->session, &a->lane->lease, (int64_t)longest(a) + 60, false,
+			     &wait, err) < 0 ||
+	    start(a, err) < 0 || sleep_until_over(a, err) < 0 || fetch(a, err) < 0)
+		return -1;
+	/* Lost before anything ran (its folder is gone): it is still to be done. */
+	if (a->run.state == KAB_DETACH_NONE)
+		return kab_err_set(err, KAB_ERR_REMOTE,
+				   "the work folder on the host lost the run; is it being cleaned?");
+	return judge_and_commit(a, err);
+}
+
+/* A hard stop: leave nothing running on the target. The iteration stays to be done. */
+static void abandon(struct attempt *a)
+{
+	struct kab_wait wait = { .deadline_ns = kab_deadline_s(15), .cancel_fd = -1 };
+	struct kab_err err = KAB_ERR_INIT;
+
+	if (!a->lane->session || !a->lane->detach)
+		return;
+	if (kab_detach_kill(a->lane->detach, a->run_id, &wait, NULL, &err) == 0)
+		kab_detach_clean(a->lane->detach, a->run_id, &wait, &err);
+}
+
+static int with_reconnects(struct attempt *a, struct kab_err *err)
+{
+	int64_t deadline = kab_deadline_s(longest(a) + 600);
+
+	for (;;) {
+		kab_err_clear(err);
+		if (carry_out(a, err) == 0)
+			return 0;
+		if (err->code == KAB_ERR_CANCELLED) {
+			/* The session may be in the middle of a message: use a fresh one. */
+			struct kab_err ignored = KAB_ERR_INIT;
+
+			kab_lane_disconnect(a->lane);
+			if (kab_lane_connect(a->lane, &ignored) == 0)
+				abandon(a);
+			return -1;
+		}
+		if (!kab_lane_link_lost(err))
+			return -1;
+		kab_lane_note(a->lane, "link lost (%s); connecting again", err->text);
+		if (kab_lane_reconnect(a->lane, deadline, err) < 0)
+			return -1;
+	}
+}
+
+static void attempt_release(struct attempt *a)
+{
+	drop_streams(a);
+	kab_params_release(&a->params);
+	kab_command_release(&a->cmd);
+	free(a->argv_json);
+	free(a->resolved);
+}
+
+/* Free the run's folder only now: what is not committed must stay on the target. */
+static void clean(struct attempt *a)
+{
+	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+	struct kab_err err = KAB_ERR_INIT;
+
+	if (a->run.state == KAB_DETACH_LOST && a->run.group_alive)
+		kab_detach_kill(a->lane->detach, a->run_id, &wait, NULL, &err);
+	if (kab_detach_clean(a->lane->detach, a->run_id, &wait, &err) < 0)
+		kab_log(a->lane->opts->log, KAB_LOG_DEBUG, "%s: cannot clean %s: %s",
+			a->lane->host->name, a->run_id, err.text);
+}
+
+static int one_attempt(struct kab_lane *lane, struct kab_step_info *step,
+		       const struct kab_boot_info *boot, bool *ret_rebooted, struct kab_err *err)
+{
+	struct attempt a = { .lane = lane, .step = step, .boot = boot };
+	char *reason kab_autofree = NULL;
+	int status = build(&a, &reason, err);
+
+	a.run.elapsed_s = a.run.user_s = a.run.system_s = NAN;
+	a.run.max_rss_kb = -1;
+	if (status > 0) {
+		status = commit(&a, KAB_ITER_MISSING, reason, NULL, err);
+		goto out;
+	}
+	if (status < 0 || choose_timeout(&a, err) < 0) {
+		status = -1;
+		goto out;
+	}
+	snprintf(a.run_id, sizeof(a.run_id), "kab-%s-%lld", lane->job->uid, (long long)step->id);
+	a.started_wall_ns = kab_now_wall_ns();
+	step_event(&a, KAB_EVENT_STEP_BEGIN, NAN, "", NULL);
+	status = kab_store_iteration_started(lane->opts->store, step->id, a.run_id,
+					     a.started_wall_ns, err);
+	if (status == 0)
+		status = with_reconnects(&a, err);
+	if (status == 0) {
+		*ret_rebooted = a.run.state == KAB_DETACH_REBOOTED;
+		clean(&a);
+	}
+out:
+	attempt_release(&a);
+	return status;
+}
+
+int kab_step_run(struct kab_lane *lane, struct kab_step_info *step, const struct kab_boot_info *boot,
+		 bool *ret_rebooted, struct kab_err *err)
+{
+	*ret_rebooted = false;
+	for (;;) {
+		int64_t again;
+
+		if (one_attempt(lane, step, boot, ret_rebooted, err) < 0)
+			return -1;
+		if (step->state != KAB_ITER_FAILED || *ret_rebooted ||
+		    step->attempt > lane->job->retry || kab_lane_stopping(lane))
+			return 0;
+		if (kab_store_retry_iteration(lane->opts->store, step->id, &again, err) < 0)
+			return -1;
+		lane->done--;
+		step->id = again;
+		step->attempt++;
+		step->state = KAB_ITER_PENDING;
+	}
+}
