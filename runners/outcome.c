@@ -29,6 +29,11 @@ void kab_outcome_nothing(struct kab_outcome *outcome, char *nothing)
 	keep_first(&outcome->nothing, nothing);
 }
 
+void kab_outcome_truncated(struct kab_outcome *outcome, char *truncated)
+{
+	keep_first(&outcome->truncated, truncated);
+}
+
 bool kab_exit_was_ended(int exit_status)
 {
 	/* 124 is what timeout(1) returns for a command that it had to end. */
@@ -78,6 +83,9 @@ void kab_outcome_finish(struct kab_outcome *o, const struct kab_outputs *outputs
 		o->failure = NULL;
 	} else if (exit_status > 0 && !ended) {
 		settle(ret, KAB_PARSE_TOOL_FAILED, kab_xasprintf("ended with %s", exit_text));
+	} else if (o->truncated) {
+		settle(ret, KAB_PARSE_TRUNCATED, o->truncated);
+		o->truncated = NULL;
 	} else if (!o->finished && (ended || kab_scan_cut(outputs))) {
 		settle(ret, KAB_PARSE_TRUNCATED,
 		       ended ? kab_xasprintf("ended by %s before the %s", exit_text, what)
@@ -110,5 +118,6 @@ void kab_outcome_finish(struct kab_outcome *o, const struct kab_outputs *outputs
 	free(o->failure);
 	free(o->missing);
 	free(o->nothing);
+	free(o->truncated);
 	*o = (struct kab_outcome){ 0 };
 }

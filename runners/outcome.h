@@ -15,6 +15,7 @@ struct kab_outcome {
 	char *failure; /* owned; the first sign of failure in the output, or NULL */
 	char *missing; /* owned; results are there, but this is not, or NULL */
 	char *nothing; /* owned; why there is no result though the tool ran to its end, or NULL */
+	char *truncated; /* owned; why a run that printed figures is cut all the same, or NULL */
 	size_t begun; /* runs of which a header was seen */
 	size_t finished; /* runs of which the result was seen */
 	bool started; /* the output is that of a run, with or without a header */
@@ -24,6 +25,7 @@ struct kab_outcome {
 void kab_outcome_fail(struct kab_outcome *outcome, char *failure);
 void kab_outcome_missing(struct kab_outcome *outcome, char *missing);
 void kab_outcome_nothing(struct kab_outcome *outcome, char *nothing);
+void kab_outcome_truncated(struct kab_outcome *outcome, char *truncated);
 /* Fills ret->status and ret->message, drops samples that may not be used, releases outcome.
  * `what` names a result in sentences: "Time: line". */
 void kab_outcome_finish(struct kab_outcome *outcome, const struct kab_outputs *outputs,

@@ -56,18 +56,26 @@ const struct kab_runner *kab_runner_find(const char *name)
 	return NULL;
 }
 
-/* `pattern` may hold one '*', which stands for one or more characters. */
+/* Each '*' of the pattern stands for one or more characters. */
 static bool name_matches(const char *pattern, const char *name)
 {
-	const char *star = strchr(pattern, '*');
-	size_t head, tail, n = strlen(name);
+	const char *star = NULL, *resume = NULL;
 
-	if (!star)
-		return !strcmp(pattern, name);
-	head = (size_t)(star - pattern);
-	tail = strlen(star + 1);
-	return n > head + tail && !strncmp(pattern, name, head) &&
-	       !strcmp(name + n - tail, star + 1);
+	while (*name) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			resume = ++name;
+		} else if (*pattern == *name) {
+			pattern++;
+			name++;
+		} else if (star) {
+			pattern = star;
+			name = ++resume;
+		} else {
+			return false;
+		}
+	}
+	return *pattern == '\0';
 }
 
 const struct kab_metric_def *kab_runner_metric(const struct kab_runner *runner, const char *name)

@@ -62,8 +62,13 @@ char *kab_scan_wrapper_failure(const char *s, const char *tool)
 		return kab_xasprintf("GNU time reports '%s'", kab_scan_blanks(s));
 	if (strstr(s, "timeout: sending signal"))
 		return kab_xstrdup("ended by the timeout command");
-	if (names(s, tool) && strstr(s, "Killed process"))
-		return kab_xasprintf("the kernel ran out of memory and killed %s", tool);
+	if (strstr(s, "Killed process")) {
+		/* Not its children of other names: some stressors live by being killed. */
+		char *comm kab_autofree = kab_xasprintf("(%s)", tool);
+
+		if (names(s, comm))
+			return kab_xasprintf("the kernel ran out of memory and killed %s", tool);
+	}
 	return NULL;
 }
 
