@@ -223,7 +223,7 @@ void golden_sequential(struct golden *g, const json_t *all)
 			for (size_t i = 0; i < looks; i++) {
 				golden_check(g, json_array_get(at(v, "cumulative_alpha"), i),
 					     b.cumulative[i], 1e-9, 0, "alpha");
-				golden_check(g, json_array_get(at(v, "z"), i), b.z[i], 1e-7, 0,
+				golden_check(g, json_array_get(at(v, "z"), i), b.z[i], 2e-7, 0,
 					     "z");
 				golden_check(g, json_array_get(at(v, "nominal_two_sided_p"), i),
 					     b.p[i], 1e-6, 0, "p");
