@@ -88,3 +88,58 @@ int kab_store_output_names(struct kab_store *store, int64_t iteration_id, char *
 	*ret_n = names.n;
 	return 0;
 }
+
+void kab_extraction_info_release(struct kab_extraction_info *info)
+{
+	free(info->parser_version);
+	free(info->parse_status);
+	free(info->message);
+	kab_samples_release(&info->samples);
+	*info = (struct kab_extraction_info){ 0 };
+}
+
+static int read_samples(struct kab_store *store, int64_t extraction_id, struct kab_samples *ret,
+			struct kab_err *err)
+{
+	KAB_AUTOSTMT stmt =
+		kab_sql_query(store, err,
+			      "SELECT x.metric, x.unit, s.direction, s.value FROM sample s"
+			      " JOIN series x ON x.id = s.series_id"
+			      " WHERE s.extraction_id = ? ORDER BY s.position",
+			      "i", extraction_id);
+	int rc = -1;
+
+	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1) {
+		enum kab_direction dir = KAB_DIR_NONE;
+
+		kab_direction_parse((const char *)sqlite3_column_text(stmt, 2), &dir);
+		kab_samples_add(ret, (const char *)sqlite3_column_text(stmt, 0),
+				(const char *)sqlite3_column_text(stmt, 1), dir,
+				sqlite3_column_double(stmt, 3));
+	}
+	return rc;
+}
+
+int kab_store_extraction(struct kab_store *store, int64_t iteration_id,
+			 struct kab_extraction_info *ret, struct kab_err *err)
+{
+	KAB_STORE_GUARD(store);
+	/* Readings are only ever added: the one found stays as it is while its samples are read. */
+	KAB_AUTOSTMT stmt =
+		kab_sql_query(store, err,
+			      "SELECT id, parser_version, parse_status, message"
+			      " FROM extraction WHERE iteration_id = ? ORDER BY id DESC LIMIT 1",
+			      "i", iteration_id);
+	int rc = stmt ? kab_sql_step(store, stmt, err) : -1;
+
+	*ret = (struct kab_extraction_info){ 0 };
+	if (rc <= 0)
+		return rc < 0 ? -1 : 1;
+	ret->parser_version = kab_sql_text(stmt, 1);
+	ret->parse_status = kab_sql_text(stmt, 2);
+	ret->message = kab_sql_dup(stmt, 3);
+	rc = read_samples(store, sqlite3_column_int64(stmt, 0), &ret->samples, err);
+	if (rc)
+		kab_extraction_info_release(ret);
+	return rc;
+}

@@ -29,8 +29,7 @@ static void ask_verdicts(const struct rows *rows, struct rows_group *g)
 		for (size_t m = 0; m < g->n; m++) {
 			struct rows_metric *metric = &g->v[m];
 
-			if (!matches(v->metric, metric->name) ||
-			    (v->unit && strcmp(v->unit, metric->unit)))
+			if (!matches(v->metric, metric->name))
 				continue;
 			found = true;
 			if (metric->primary)

@@ -54,8 +54,10 @@ struct rows_group {
 /* A verdict that the plan asks for. */
 struct rows_verdict {
 	size_t run;
-	char *case_name, *runner, *metric, *unit; /* unit NULL: whatever is measured */
-	enum kab_direction dir; /* NONE: whatever is measured */
+	/* unit (may be NULL) and dir are for a metric that nobody measured: what was measured says
+	 * it itself. */
+	char *case_name, *runner, *metric, *unit;
+	enum kab_direction dir;
 	double margin_pct;
 	int order; /* of the case in the suite */
 };

@@ -100,8 +100,8 @@ static int read_conditions(struct kab_store *store, struct rows *rows, size_t r,
 {
 	KAB_AUTOSTMT stmt = kab_sql_query(
 		store, err,
-		"SELECT j.value FROM run, json_each(plan_json, '$.judge.conditions') j"
-		" WHERE run.id = ? AND j.type = 'text'",
+		"SELECT j.value ->> '$.text' FROM run, json_each(plan_json, '$.conditions') j"
+		" WHERE run.id = ? AND j.value ->> '$.text' IS NOT NULL",
 		"i", rows->run[r].id);
 	int rc = -1;
 

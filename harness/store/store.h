@@ -212,6 +212,14 @@ struct kab_event_info {
 void kab_event_info_release(struct kab_event_info *info);
 int kab_store_list_events(struct kab_store *store, int64_t run_id, struct kab_event_info **ret,
 			  size_t *ret_n, struct kab_err *err);
+/* The newest reading of an iteration's output; 1 when there is none. */
+struct kab_extraction_info {
+	char *parser_version, *parse_status, *message; /* message may be NULL */
+	struct kab_samples samples;
+};
+void kab_extraction_info_release(struct kab_extraction_info *info);
+int kab_store_extraction(struct kab_store *store, int64_t iteration_id,
+			 struct kab_extraction_info *ret, struct kab_err *err);
 /* Raw output of an iteration. Caller frees *ret_data. 1 when there is no such stream. */
 int kab_store_output(struct kab_store *store, int64_t iteration_id, const char *stream,
 		     char **ret_data, size_t *ret_len, bool *ret_cut, struct kab_err *err);
@@ -227,6 +235,13 @@ int kab_store_boot_facts(struct kab_store *store, int64_t boot_id, struct kab_fa
  * that is not a warm-up. Rows in suite order, sets in kernel order (baseline first). `metrics` that
  * carry verdicts, margins, and directions come from plan_json's "judge" object. Consistent: one
  * read transaction.
+ *
+ * Metrics: what was measured, what the plan wants judged although nobody measured it, and
+ * invocation_elapsed, _user, _system ("s") and _max_rss ("KB") of DONE iterations, which have a
+ * direction only when the plan names them. A DONE iteration without a value of the metric counts in
+ * n_missing. n_retried counts iterations, not attempts. Several runs: blocks and sequences of a
+ * later run come after those of an earlier one; a label that names different kernels becomes
+ * "LABEL@RUN".
  */
 int kab_store_load_rows(struct kab_store *store, const int64_t *run_ids, size_t n_runs,
 			struct kab_row_list *ret, struct kab_err *err);

@@ -217,18 +217,23 @@ CREATE INDEX event_run ON event (run_id, id);
 
 -- What an iteration is worth today. Its state is never changed, but a later reading of its output
 -- may refuse what an earlier one took, and may find a figure where the earlier one found none: the
--- latter only when the benchmark itself ended well (exit status 0), never after a kill or timeout.
+-- latter only when the benchmark itself ended well (exit status 0, or an imported log that was
+-- never timed), never after a kill or a timeout.
 CREATE VIEW outcome AS
 SELECT i.id AS iteration_id, x.id AS extraction_id, x.parse_status AS parse_status,
 	CASE
 	WHEN i.state = 'done' AND x.parse_status NOT IN ('ok', 'partial') THEN 'failed'
-	WHEN i.state = 'failed' AND i.exit_status = 0 AND x.parse_status IN ('ok', 'partial')
-		AND f.parse_status NOT IN ('ok', 'partial') THEN 'done'
+	WHEN i.state = 'failed' AND x.parse_status IN ('ok', 'partial')
+		AND f.parse_status NOT IN ('ok', 'partial')
+		AND (i.exit_status = 0 OR (i.exit_status = -1 AND i.finished_wall_ns IS NULL))
+		THEN 'done'
 	ELSE i.state END AS state,
+	-- The sentence of the newest reading, but a kill or timeout keeps its own.
 	CASE
 	WHEN x.id IS NULL OR x.id = f.id THEN i.reason
-	WHEN i.state = 'failed' AND NOT (i.exit_status = 0 AND x.parse_status IN ('ok', 'partial')
-		AND f.parse_status NOT IN ('ok', 'partial')) THEN i.reason
+	WHEN i.state = 'failed' AND (f.parse_status IN ('ok', 'partial')
+		OR NOT (i.exit_status = 0 OR (i.exit_status = -1 AND i.finished_wall_ns IS NULL)))
+		THEN i.reason
 	ELSE x.message END AS reason
 FROM iteration i
 LEFT JOIN extraction x

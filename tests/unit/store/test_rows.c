@@ -293,8 +293,9 @@ static void test_newest_extraction(void **state)
 static void test_order(void **state)
 {
 	static const char plan[] =
-		"{\"analysis\":{\"design\":\"paired\"},\"judge\":{\"margin_pct\":4,\"conditions\":"
-		"[\"smt=on\",\"smt=off\"],\"cases\":[{\"name\":\"b\",\"runner\":\"synthetic\","
+		"{\"conditions\":[{\"text\":\"smt=on\"},{\"text\":\"smt=off\"}],"
+		"\"analysis\":{\"design\":\"paired\"},\"judge\":{\"margin_pct\":4,\"cases\":[{"
+		"\"name\":\"b\",\"runner\":\"synthetic\","
 		"\"order\":0,"
 		"\"verdict\":[{\"metric\":\"invocation_elapsed\"},{\"metric\":\"t*\",\"margin_"
 		"pct\":1}]},"
