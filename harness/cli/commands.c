@@ -3,6 +3,13 @@
 #include "cli/commands.h"
 
 const struct kab_cmd *const kab_commands[] = {
+	&kab_cmd_run,
+	&kab_cmd_resume,
+	&kab_cmd_parse,
+	&kab_cmd_runners,
+	&kab_cmd_suites,
+	&kab_cmd_hosts,
+	&kab_cmd_doctor,
 	&kab_cmd_help,
 	&kab_cmd_version,
 	NULL,

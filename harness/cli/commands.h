@@ -5,6 +5,13 @@
 
 #include "cli/cli.h"
 
+extern const struct kab_cmd kab_cmd_run;
+extern const struct kab_cmd kab_cmd_resume;
+extern const struct kab_cmd kab_cmd_parse;
+extern const struct kab_cmd kab_cmd_runners;
+extern const struct kab_cmd kab_cmd_suites;
+extern const struct kab_cmd kab_cmd_hosts;
+extern const struct kab_cmd kab_cmd_doctor;
 extern const struct kab_cmd kab_cmd_help;
 extern const struct kab_cmd kab_cmd_version;
 

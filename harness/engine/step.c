@@ -112,12 +112,11 @@ static void step_event(struct attempt *a, enum kab_event_kind kind, double value
 static double primary_value(const struct attempt *a, const struct kab_samples *samples,
 			    const char **ret_unit)
 {
-	const char *name = kab_runner_primary(a->runner)->name;
 	double sum = 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < samples->n; i++) {
-		if (strcmp(samples->v[i].metric, name))
+		if (kab_runner_metric(a->runner, samples->v[i].metric) != kab_runner_primary(a->runner))
 			continue;
 		sum += samples->v[i].value;
 		*ret_unit = samples->v[i].unit;
@@ -137,6 +136,7 @@ static int commit(struct attempt *a, enum kab_iter_state state, const char *reas
 			: "";
 	bool usable = state == KAB_ITER_DONE;
 	const char *unit = "";
+	double value = NAN;
 	struct kab_store_result result = {
 		.iteration_id = a->step->id,
 		.state = state,
@@ -169,8 +169,9 @@ static int commit(struct attempt *a, enum kab_iter_state state, const char *reas
 		return -1;
 	a->step->state = state;
 	a->lane->done++;
-	step_event(a, KAB_EVENT_STEP_END,
-		   usable && parsed ? primary_value(a, &parsed->samples, &unit) : NAN, unit, reason);
+	if (usable && parsed)
+		value = primary_value(a, &parsed->samples, &unit);
+	step_event(a, KAB_EVENT_STEP_END, value, unit, reason);
 	return 0;
 }
 

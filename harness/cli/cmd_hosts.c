@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "cli/setup.h"
+#include "engine/lease.h"
+#include "runners/runner.h"
+
+static char *topology(const struct kab_facts *f)
+{
+	int64_t sockets = kab_facts_int(f, "sockets", 0), cores = kab_facts_int(f, "cores", 0);
+	int64_t cpus = kab_facts_int(f, "cpus", 0), nodes = kab_facts_int(f, "nodes", 1);
+	int64_t threads = kab_facts_int(f, "threads_per_core", 0);
+
+	if (sockets > 0 && cores > 0 && threads > 0)
+		return kab_xasprintf("%lld x %lld x SMT%lld = %lld CPUs, %lld node%s",
+				     (long long)sockets, (long long)(cores / sockets),
+				     (long long)threads, (long long)cpus, (long long)nodes,
+				     nodes == 1 ? "" : "s");
+	return kab_xasprintf("%lld CPUs, %lld node%s", (long long)cpus, (long long)nodes,
+			     nodes == 1 ? "" : "s");
+}
+
+static void print_facts(struct kab_cli *cli, const struct kab_probe_host *h)
+{
+	const struct kab_facts *f = &h->facts;
+	char *cpus kab_autofree = topology(f);
+	struct kab_strv kab_autostrv found = KAB_STRV_INIT;
+	char *tools kab_autofree = NULL;
+
+	for (size_t i = 0; i < kab_runners_n; i++) {
+		struct kab_params none = { 0 };
+		char *why = NULL;
+
+		if (!kab_runners[i]->unsupported ||
+		    kab_runners[i]->unsupported(f, &none, &why) == 0)
+			kab_strv_add(&found, kab_runners[i]->name);
+		free(why);
+	}
+	tools = kab_strv_join(&found, " ");
+	fprintf(cli->out, "%s: reachable over %s, kernel %s, %s\n", h->host->name,
+		h->host->transport, kab_facts_get(f, "release"), kab_facts_get(f, "arch"));
+	fprintf(cli->out, "  machine     %s; %s; %lld MB\n",
+		*kab_facts_get(f, "model") ? kab_facts_get(f, "model") : "unknown model", cpus,
+		(long long)kab_facts_int(f, "memory_mb", 0));
+	fprintf(cli->out, "  system      %s\n", kab_facts_get(f, "os"));
+	fprintf(cli->out, "  benchmarks  %s\n", *tools ? tools : "none found");
+	fprintf(cli->out, "  boot        method %s\n", kab_boot_method_name(h->host->boot));
+	if (cli->verbosity > 0)
+		for (size_t i = 0; i < f->n; i++)
+			fprintf(cli->out, "    %s=%s\n", f->v[i].key, f->v[i].value);
+}
+
+static int leases(struct kab_cli *cli, const struct kab_lab_host *host, bool break_it,
+		  struct kab_err *err)
+{
+	struct kab_endpoint ep = kab_probe_endpoint(host, &cli->log);
+	struct kab_wait wait = { .deadline_ns = kab_deadline_s(60), .cancel_fd = -1 };
+	struct kab_lease_info info = { 0 };
+	struct kab_session *s = NULL;
+	int status = kab_probe_open(&ep, &wait, &s, err);
+
+	if (status == 0)
+		status = break_it ? kab_lease_break(s, NULL, &wait, &info, err)
+				  : kab_lease_show(s, NULL, &wait, &info, err);
+	if (s)
+		s->ops->close(s);
+	if (status < 0)
+		return kab_err_prefix(err, "host '%s'", host->name);
+	if (break_it)
+		fprintf(cli->out, "%s: lease taken away from %s\n", host->name,
+			*info.owner ? info.owner : "nobody");
+	else if (info.held)
+		fprintf(cli->out, "%s: leased by %s for another %lld s%s%s\n", host->name, info.owner,
+			(long long)info.left_s, info.running ? ", running " : "",
+			info.running ? info.run : "");
+	else
+		fprintf(cli->out, "%s: free\n", host->name);
+	return 0;
+}
+
+static int show(struct kab_cli *cli, const struct kab_args *args, struct kab_err *err)
+{
+	struct kab_probe_host *hosts = NULL;
+	struct kab_strv kab_autostrv names = KAB_STRV_INIT;
+	struct kab_lab lab = { 0 };
+	char *joined kab_autofree = NULL;
+	int status = KAB_EXIT_OK;
+	size_t n = 0;
+
+	if (kab_setup_lab(cli, &lab, err) < 0)
+		return -1;
+	for (size_t i = 0; i < kab_args_n(args); i++)
+		kab_strv_add(&names, kab_args_at(args, i));
+	for (size_t i = 0; !kab_args_n(args) && i < lab.n; i++)
+		kab_strv_add(&names, lab.v[i].name);
+	joined = kab_strv_join(&names, ",");
+	if (kab_setup_hosts(&lab, joined, &hosts, &n, err) < 0) {
+		kab_lab_release(&lab);
+		return -1;
+	}
+	if (kab_args_flag(args, "leases") || kab_args_flag(args, "break-lease")) {
+		bool break_it = kab_args_flag(args, "break-lease");
+
+		if (break_it && !kab_args_n(args)) {
+			status = kab_err_set(err, KAB_ERR_USAGE, "--break-lease needs the host's name");
+			n = 0;
+		}
+		for (size_t i = 0; i < n && status >= 0; i++)
+			status = leases(cli, hosts[i].host, break_it, err);
+	} else {
+		kab_probe_all(hosts, n, 60, cli->cancel_fd, &cli->log);
+		for (size_t i = 0; i < n; i++) {
+			if (!hosts[i].failed) {
+				print_facts(cli, &hosts[i]);
+				continue;
+			}
+			fprintf(cli->out, "%s: not reachable: %s\n", hosts[i].host->name,
+				hosts[i].err.text);
+			status = KAB_EXIT_HOST;
+		}
+	}
+	kab_setup_hosts_free(hosts, n);
+	kab_lab_release(&lab);
+	return status;
+}
+
+static int run(struct kab_cli *cli, const struct kab_args *args)
+{
+	struct kab_err err = KAB_ERR_INIT;
+	int status = show(cli, args, &err);
+
+	return status < 0 ? kab_cli_fail(cli, &err) : status;
+}
+
+static const struct kab_opt opts[] = {
+	{ "leases", '\0', NULL, "who has each host, and for how long", NULL },
+	{ "break-lease", '\0', NULL, "take the lease of a named host away from its owner", NULL },
+	{ 0 },
+};
+
+const struct kab_cmd kab_cmd_hosts = {
+	.name = "hosts",
+	.summary = "show the hosts of the lab: reachable, kernel, CPUs, benchmarks",
+	.synopsis = "[HOST]... [--leases | --break-lease]",
+	.description = "Connects to each host (all of the lab file, or those named) and shows its state.\n"
+		       "With -v, every fact that was read. Exits with 4 when one is not reachable.",
+	.example = "  kab hosts --lab lab.json",
+	.completes = "host",
+	.opts = opts,
+	.min_pos = 0,
+	.max_pos = -1,
+	.run = run,
+};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/setup.h"
+
+static int is_suite(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+
+	return n > 5 && !strcmp(d->d_name + n - 5, ".json");
+}
+
+static int list_dir(struct kab_cli *cli, const char *dir, struct kab_strv *seen)
+{
+	struct dirent **entries;
+	int n = scandir(dir, &entries, is_suite, alphasort), status = KAB_EXIT_OK;
+
+	for (int i = 0; i < n; i++) {
+		char *file kab_autofree = kab_xasprintf("%s/%s", dir, entries[i]->d_name);
+		char *name kab_autofree =
+			kab_xstrndup(entries[i]->d_name, strlen(entries[i]->d_name) - 5);
+		struct kab_suite suite = { 0 };
+		struct kab_err err = KAB_ERR_INIT;
+
+		/* A suite of the same name in an earlier folder is the one that would run. */
+		if (!kab_strv_has(seen, name)) {
+			kab_strv_add(seen, name);
+			if (kab_setup_suite(file, &suite, &err) < 0) {
+				kab_cli_warn(cli, "%s", err.text);
+				status = KAB_EXIT_INPUT;
+			} else {
+				fprintf(cli->out, "%-20s %s (%zu rows, %s)\n", name, suite.summary,
+					suite.instances_n, file);
+				kab_suite_release(&suite);
+			}
+		}
+		free(entries[i]);
+	}
+	if (n >= 0)
+		free(entries);
+	return status;
+}
+
+static int run(struct kab_cli *cli, const struct kab_args *args)
+{
+	struct kab_strv kab_autostrv dirs = KAB_STRV_INIT, seen = KAB_STRV_INIT;
+	struct kab_suite suite = { 0 };
+	struct kab_err err = KAB_ERR_INIT;
+	int status = KAB_EXIT_OK;
+
+	if (kab_args_n(args)) {
+		if (kab_setup_suite(kab_args_at(args, 0), &suite, &err) < 0)
+			return kab_cli_fail(cli, &err);
+		fprintf(cli->out, "%s: %s\n%d boot%s x %d iteration%s, %d warm-up; margin %g %%\n",
+			suite.name, suite.summary, suite.boots, suite.boots == 1 ? "" : "s",
+			suite.iterations, suite.iterations == 1 ? "" : "s", suite.warmup,
+			suite.margin_pct);
+		for (size_t i = 0; i < suite.instances_n; i++)
+			fprintf(cli->out, "  %s %s (%s)\n",
+				suite.cases[suite.instances[i].case_index].name,
+				suite.instances[i].row_key,
+				suite.cases[suite.instances[i].case_index].runner);
+		kab_suite_release(&suite);
+		return KAB_EXIT_OK;
+	}
+	kab_setup_suite_dirs(&dirs);
+	for (size_t i = 0; i < dirs.n; i++) {
+		int one = list_dir(cli, dirs.v[i], &seen);
+
+		status = one ? one : status;
+	}
+	if (!seen.n)
+		kab_cli_say(cli, "kab: no suite found in the folders searched");
+	return status;
+}
+
+const struct kab_cmd kab_cmd_suites = {
+	.name = "suites",
+	.summary = "list the suites that can be named, or the rows of one",
+	.synopsis = "[SUITE]",
+	.description = "Lists the suites in $KAB_SUITES, ./suites, the user's and the installed folder; a\n"
+		       "name is taken from the first folder that has it. With SUITE: check it, and print\n"
+		       "its rows. Exits with 3 when a suite has an error.",
+	.example = "  kab suites hackbench-groups",
+	.completes = "suite",
+	.min_pos = 0,
+	.max_pos = 1,
+	.run = run,
+};

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/setup.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "cli/progress.h"
+#include "cli/report_run.h"
+#include "engine/bind.h"
+
+int kab_setup_lab(const struct kab_cli *cli, struct kab_lab *ret, struct kab_err *err)
+{
+	char *config kab_autofree = NULL, *file kab_autofree = NULL;
+
+	if (cli->lab_path)
+		return kab_lab_load(cli->lab_path, ret, err);
+	if (kab_file_xdg("CONFIG", &config, NULL) == 0) {
+		file = kab_xasprintf("%s/lab.json", config);
+		if (access(file, F_OK) == 0)
+			return kab_lab_load(file, ret, err);
+	}
+	return kab_lab_load(NULL, ret, err);
+}
+
+void kab_setup_suite_dirs(struct kab_strv *ret)
+{
+	const char *env = getenv("KAB_SUITES");
+	char *config kab_autofree = NULL;
+
+	if (env)
+		kab_strv_split(ret, env, ':');
+	kab_strv_add(ret, "suites");
+	if (kab_file_xdg("CONFIG", &config, NULL) == 0)
+		kab_strv_addf(ret, "%s/suites", config);
+	kab_strv_add(ret, KAB_DATADIR "/suites");
+}
+
+int kab_setup_suite(const char *name, struct kab_suite *ret, struct kab_err *err)
+{
+	struct kab_strv kab_autostrv dirs = KAB_STRV_INIT;
+	char *all kab_autofree = NULL;
+
+	if (strchr(name, '/') || access(name, R_OK) == 0)
+		return kab_suite_load(name, ret, err) < 0 ? -1 : kab_suite_bind(ret, err);
+	kab_setup_suite_dirs(&dirs);
+	for (size_t i = 0; i < dirs.n; i++) {
+		size_t len = strlen(name);
+		const char *suffix = len > 5 && !strcmp(name + len - 5, ".json") ? "" : ".json";
+		char *file kab_autofree = kab_xasprintf("%s/%s%s", dirs.v[i], name, suffix);
+
+		if (access(file, R_OK) == 0)
+			return kab_suite_load(file, ret, err) < 0 ? -1 : kab_suite_bind(ret, err);
+	}
+	all = kab_strv_join(&dirs, ", ");
+	return kab_err_set(err, KAB_ERR_NOT_FOUND,
+			   "no suite '%s': looked for a file of that name and in %s; see 'kab suites'",
+			   name, all);
+}
+
+int kab_setup_hosts(const struct kab_lab *lab, const char *names, struct kab_probe_host **ret,
+		    size_t *ret_n, struct kab_err *err)
+{
+	struct kab_strv kab_autostrv list = KAB_STRV_INIT;
+	struct kab_probe_host *hosts;
+
+	kab_strv_split(&list, names && *names ? names : "local", ',');
+	hosts = kab_xcalloc(list.n + 1, sizeof(*hosts));
+	for (size_t i = 0; i < list.n; i++) {
+		for (size_t k = 0; k < i; k++) {
+			if (!strcmp(list.v[i], list.v[k])) {
+				free(hosts);
+				return kab_err_set(err, KAB_ERR_USAGE, "host '%s' is named twice",
+						   list.v[i]);
+			}
+		}
+		if (kab_lab_need(lab, list.v[i], &hosts[i].host, err) < 0) {
+			free(hosts);
+			return -1;
+		}
+	}
+	*ret = hosts;
+	*ret_n = list.n;
+	return 0;
+}
+
+void kab_setup_hosts_free(struct kab_probe_host *hosts, size_t n)
+{
+	for (size_t i = 0; hosts && i < n; i++)
+		kab_facts_release(&hosts[i].facts);
+	free(hosts);
+}
+
+static int tell(struct kab_cli *cli, const char *run_name, const struct kab_lane_result *r)
+{
+	switch (r->outcome) {
+	case KAB_LANE_DONE:
+		return KAB_EXIT_OK;
+	case KAB_LANE_NEEDS_BOOT:
+		kab_cli_say(cli, "kab: host '%s': boot kernel '%s' (%s), then: kab resume %s", r->host,
+			    r->kernel, r->spec, run_name);
+		return KAB_EXIT_HOST;
+	case KAB_LANE_STOPPED:
+		kab_cli_say(cli, "kab: host '%s': stopped; go on with: kab resume %s", r->host,
+			    run_name);
+		return KAB_EXIT_INTERRUPTED;
+	case KAB_LANE_FAILED:
+		break;
+	}
+	kab_cli_warn(cli, "host '%s': %s", r->host, r->err.text);
+	kab_cli_say(cli, "kab: what is finished is stored; go on with: kab resume %s", run_name);
+	return kab_err_exit_code(r->err.code ? r->err.code : KAB_ERR_INTERNAL);
+}
+
+int kab_setup_execute(struct kab_cli *cli, struct kab_store *store, int64_t run_id,
+		      const char *run_name, const struct kab_lab *lab,
+		      const struct kab_interrupt *interrupt, const struct kab_execute_opts *opts)
+{
+	struct kab_progress *progress = kab_progress_new(cli);
+	struct kab_engine_opts engine = {
+		.store = store,
+		.run_id = run_id,
+		.lab = lab,
+		.stop_fd = kab_interrupt_stop_fd(interrupt),
+		.cancel_fd = kab_interrupt_cancel_fd(interrupt),
+		.lease_wait_s = opts->lease_wait_s,
+		.log = &cli->log,
+		.event = kab_progress_event,
+		.tick = kab_progress_tick,
+		.ctx = progress,
+	};
+	struct kab_lane_result *results = NULL;
+	struct kab_err err = KAB_ERR_INIT;
+	int status = KAB_EXIT_OK, executed;
+	size_t n = 0;
+
+	executed = kab_engine_execute(&engine, &results, &n, &err);
+	kab_progress_end(progress);
+	if (executed < 0)
+		status = kab_cli_fail(cli, &err);
+	for (size_t i = 0; i < n; i++) {
+		int one = tell(cli, run_name, &results[i]);
+
+		/* An interruption by the user outranks what it led to. */
+		if (one && status != KAB_EXIT_INTERRUPTED)
+			status = one;
+	}
+	kab_lane_results_free(results, n);
+	if (executed == 0 && opts->report) {
+		int report = kab_report_run(cli, run_name, opts->gate);
+
+		if (!status)
+			status = report;
+	}
+	return status;
+}
