@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lines of a CSV file to iterations. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/text.h"
+#include "exchange/csv.h"
+#include "exchange/import.h"
+
+enum column {
+	KERNEL,
+	HOST,
+	CONDITION,
+	CASE,
+	ROW,
+	RUNNER,
+	BOOT,
+	ITERATION,
+	METRIC,
+	VALUE,
+	UNIT,
+	DIRECTION,
+	COLUMNS
+};
+
+static const char *const column_name[COLUMNS + 1] = {
+	"kernel", "host",      "condition", "case",  "row",  "runner",
+	"boot",	  "iteration", "metric",    "value", "unit", "direction",
+};
+
+/* What stands for a column that is missing, or for an empty field of it. */
+static const char *const missing[COLUMNS] = { NULL, "import", "",      "import", "", "import",
+					      "1",  "",	      "value", "",	 "", "none" };
+
+/* A line of data. */
+struct line {
+	size_t number;
+	const char *v[COLUMNS]; /* borrowed from the csv, or a constant */
+	enum kab_direction dir;
+	double value;
+	bool empty, failed; /* instead of a value */
+	size_t ordinal; /* without an iteration column: which of the lines of that metric */
+};
+
+struct import_csv {
+	const char *file;
+	struct kab_csv csv;
+	struct line *lines;
+	size_t n;
+	bool has_iteration;
+	struct kab_err *err;
+};
+
+static int fail(const struct import_csv *c, size_t number, enum column column, const char *what,
+		const char *found)
+{
+	kab_autofree char *where = kab_xasprintf("%s:%zu", c->file, number);
+
+	return kab_err_set_at(c->err, KAB_ERR_PARSE, where, "%s: column '%s': %s%s%s%s", where,
+			      column_name[column], what, found ? ", not '" : "", found ? found : "",
+			      found ? "'" : "");
+}
+
+/* Blanks around a field are not part of it. */
+static char *trim(char *s)
+{
+	size_t n;
+
+	s += strspn(s, " \t");
+	n = strlen(s);
+	while (n && (s[n - 1] == ' ' || s[n - 1] == '\t'))
+		s[--n] = '\0';
+	return s;
+}
+
+static int read_header(struct import_csv *c, size_t at[COLUMNS])
+{
+	const struct kab_csv_row *header = &c->csv.v[0];
+	kab_autofree char *where = kab_xasprintf("%s:%zu", c->file, header->line);
+
+	for (size_t k = 0; k < COLUMNS; k++)
+		at[k] = SIZE_MAX;
+	for (size_t i = 0; i < header->n; i++) {
+		const char *name = trim(header->v[i]), *near;
+		size_t k = 0;
+
+		while (k < COLUMNS && strcasecmp(column_name[k], name))
+			k++;
+		if (k < COLUMNS && at[k] != SIZE_MAX)
+			return kab_err_set_at(c->err, KAB_ERR_PARSE, where,
+					      "%s: column '%s' stands there twice", where, name);
+		if (k < COLUMNS) {
+			at[k] = i;
+			continue;
+		}
+		if (header->n == 1 && strpbrk(name, ";\t"))
+			return kab_err_set_at(c->err, KAB_ERR_PARSE, where,
+					      "%s: the columns are not separated by commas", where);
+		near = kab_text_nearest(name, column_name);
+		return kab_err_set_at(
+			c->err, KAB_ERR_PARSE, where,
+			"%s: unknown column '%s'%s%s%s; known are kernel, host, "
+			"condition, case, row, runner, boot, iteration, metric, value, "
+			"unit and direction",
+			where, name, near ? " (did you mean '" : "", near ? near : "",
+			near ? "'?)" : "");
+	}
+	for (size_t k = 0; k < 2; k++) {
+		enum column needed = k ? VALUE : KERNEL;
+
+		if (at[needed] == SIZE_MAX)
+			return kab_err_set_at(c->err, KAB_ERR_PARSE, where,
+					      "%s: there is no column '%s'", where,
+					      column_name[needed]);
+	}
+	c->has_iteration = at[ITERATION] != SIZE_MAX;
+	return 0;
+}
+
+static int read_line(struct import_csv *c, const struct kab_csv_row *row, const size_t at[COLUMNS],
+		     struct line *line)
+{
+	int64_t number;
+
+	line->number = row->line;
+	for (size_t k = 0; k < COLUMNS; k++) {
+		const char *text = at[k] == SIZE_MAX ? "" : trim(row->v[at[k]]);
+
+		line->v[k] = *text || !missing[k] ? text : missing[k];
+		for (const char *p = line->v[k]; *p; p++)
+			if ((unsigned char)*p < ' ')
+				return fail(c, line->number, (enum column)k,
+					    "a control character in a name", NULL);
+	}
+	if (!kab_text_is_label(line->v[KERNEL]))
+		return fail(c, line->number, KERNEL,
+			    "a label of letters, digits and . _ + - is needed", line->v[KERNEL]);
+	if (c->has_iteration && (kab_text_int(line->v[ITERATION], &number) || number < 0))
+		return fail(c, line->number, ITERATION, "a whole number is needed",
+			    line->v[ITERATION]);
+	if (kab_direction_parse(line->v[DIRECTION], &line->dir))
+		return fail(c, line->number, DIRECTION, "'lower', 'higher' or 'none' is needed",
+			    line->v[DIRECTION]);
+	line->empty = !*line->v[VALUE];
+	line->failed = !strcasecmp(line->v[VALUE], "fail");
+	if (!line->empty && !line->failed && kab_text_double(line->v[VALUE], &line->value))
+		return fail(c, line->number, VALUE,
+			    strchr(line->v[VALUE], ',') ? "a number with a decimal point is needed"
+							: "a number, nothing, or 'fail' is needed",
+			    line->v[VALUE]);
+	return 0;
+}
+
+static int compare_places(const struct line *a, const struct line *b)
+{
+	for (size_t k = KERNEL; k < ITERATION; k++) {
+		int d = strcmp(a->v[k], b->v[k]);
+
+		if (d)
+			return d;
+	}
+	return 0;
+}
+
+static int by_number(const struct line *a, const struct line *b)
+{
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static int by_metric(const void *pa, const void *pb)
+{
+	const struct line *a = pa, *b = pb;
+	int d = compare_places(a, b);
+
+	if (!d)
+		d = strcmp(a->v[METRIC], b->v[METRIC]);
+	if (!d)
+		d = strcmp(a->v[UNIT], b->v[UNIT]);
+	return d ? d : by_number(a, b);
+}
+
+static int compare_iterations(const struct line *a, const struct line *b)
+{
+	int64_t x = (int64_t)a->ordinal, y = (int64_t)b->ordinal;
+	int d = compare_places(a, b);
+
+	return d ? d : (x > y) - (x < y);
+}
+
+static int by_iteration(const void *pa, const void *pb)
+{
+	int d = compare_iterations(pa, pb);
+
+	return d ? d : by_number(pa, pb);
+}
+
+/* Which lines belong to one iteration: that of the column, or the n-th line of each metric. */
+static void number_lines(struct import_csv *c)
+{
+	qsort(c->lines, c->n, sizeof(*c->lines), by_metric);
+	for (size_t i = 0; i < c->n; i++) {
+		struct line *l = &c->lines[i], *before = i ? l - 1 : NULL;
+		int64_t number = 0;
+
+		if (c->has_iteration) {
+			kab_text_int(l->v[ITERATION], &number);
+			l->ordinal = (size_t)number;
+		} else if (before && !compare_places(before, l) &&
+			   !strcmp(before->v[METRIC], l->v[METRIC]) &&
+			   !strcmp(before->v[UNIT], l->v[UNIT])) {
+			l->ordinal = before->ordinal + 1;
+		}
+	}
+	qsort(c->lines, c->n, sizeof(*c->lines), by_iteration);
+}
+
+static int add_verdict(struct import_csv *c, struct kab_import *ret, const struct line *l)
+{
+	struct kab_import_verdict *v;
+
+	for (size_t i = 0; i < ret->verdicts.n; i++) {
+		v = &ret->verdicts.v[i];
+		if (strcmp(v->case_name, l->v[CASE]) || strcmp(v->runner, l->v[RUNNER]) ||
+		    strcmp(v->metric, l->v[METRIC]) || strcmp(v->unit, l->v[UNIT]))
+			continue;
+		if (v->dir != l->dir)
+			return fail(c, l->number, DIRECTION,
+				    "this metric of this case had another direction before",
+				    l->v[DIRECTION]);
+		return 0;
+	}
+	v = KAB_PUSH(&ret->verdicts);
+	v->case_name = kab_xstrdup(l->v[CASE]);
+	v->runner = kab_xstrdup(l->v[RUNNER]);
+	v->metric = kab_xstrdup(l->v[METRIC]);
+	v->unit = kab_xstrdup(l->v[UNIT]);
+	v->dir = l->dir;
+	return 0;
+}
+
+/* Lines first[0..n) are one iteration. */
+static void add_iteration(struct kab_import *ret, const struct line *first, size_t n)
+{
+	struct kab_import_iter *it = KAB_PUSH(ret);
+	bool failed = false, empty = false;
+
+	it->kernel = kab_xstrdup(first->v[KERNEL]);
+	it->host = kab_xstrdup(first->v[HOST]);
+	it->condition = kab_xstrdup(first->v[CONDITION]);
+	it->case_name = kab_xstrdup(first->v[CASE]);
+	it->row_key = kab_xstrdup(first->v[ROW]);
+	it->runner = kab_xstrdup(first->v[RUNNER]);
+	it->boot = kab_xstrdup(first->v[BOOT]);
+	it->params = kab_xstrdup("");
+	it->exit_status = -1;
+	for (size_t i = 0; i < n; i++) {
+		failed |= first[i].failed;
+		empty |= first[i].empty;
+	}
+	failed |= empty && n == 1;
+	for (size_t i = 0; i < n && !failed; i++)
+		if (!first[i].empty)
+			kab_samples_add(&it->samples, first[i].v[METRIC], first[i].v[UNIT],
+					first[i].dir, first[i].value);
+	failed |= !it->samples.n;
+	it->state = failed ? KAB_ITER_FAILED : KAB_ITER_DONE;
+	if (failed || empty)
+		it->reason = kab_xstrdup(failed ? "failed, says the imported file"
+						: "the imported file has no value of it");
+	it->parse_status = kab_xstrdup(failed ? "tool-failed" : empty ? "partial" : "ok");
+	ret->n_failed += failed;
+}
+
+static int choose_baseline(struct kab_import *ret, const char *file, const char *baseline,
+			   struct kab_err *err)
+{
+	for (size_t i = 0; baseline && i < ret->kernels.n; i++) {
+		char *label = ret->kernels.v[i];
+
+		if (strcmp(label, baseline))
+			continue;
+		memmove(ret->kernels.v + 1, ret->kernels.v, i * sizeof(char *));
+		ret->kernels.v[0] = label;
+		return 0;
+	}
+	if (baseline)
+		return kab_err_set_at(err, KAB_ERR_NOT_FOUND, file,
+				      "%s: no line is of kernel '%s', the baseline", file,
+				      baseline);
+	return 0;
+}
+
+struct placed {
+	size_t number;
+	struct kab_import_iter iter;
+};
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct placed *a = pa, *b = pb;
+
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Iterations in the order of their first lines, as they are likely to have been run. */
+static void build(struct import_csv *c, struct kab_import *ret)
+{
+	struct placed *placed = kab_xcalloc(c->n + 1, sizeof(*placed));
+
+	for (size_t i = 0, end; i < c->n; i = end) {
+		for (end = i + 1; end < c->n && !compare_iterations(&c->lines[i], &c->lines[end]);)
+			end++;
+		add_iteration(ret, &c->lines[i], end - i);
+		placed[ret->n - 1].number = c->lines[i].number;
+	}
+	for (size_t i = 0; i < ret->n; i++)
+		placed[i].iter = ret->v[i];
+	qsort(placed, ret->n, sizeof(*placed), by_place);
+	for (size_t i = 0; i < ret->n; i++)
+		ret->v[i] = placed[i].iter;
+	free(placed);
+}
+
+static void add_word(struct kab_strv *words, const char *word)
+{
+	if (!kab_strv_has(words, word))
+		kab_strv_add(words, word);
+}
+
+static int read_lines(struct import_csv *c, struct kab_import *ret)
+{
+	size_t at[COLUMNS];
+
+	if (read_header(c, at))
+		return -1;
+	c->n = c->csv.n - 1;
+	c->lines = kab_xcalloc(c->n + 1, sizeof(*c->lines));
+	for (size_t i = 0; i < c->n; i++) {
+		struct line *l = &c->lines[i];
+
+		if (read_line(c, &c->csv.v[i + 1], at, l) || add_verdict(c, ret, l))
+			return -1;
+		add_word(&ret->kernels, l->v[KERNEL]);
+		add_word(&ret->hosts, l->v[HOST]);
+		add_word(&ret->cases, l->v[CASE]);
+	}
+	return c->n ? 0
+		    : kab_err_set_at(c->err, KAB_ERR_PARSE, c->file,
+				     "%s: there is no line below the header", c->file);
+}
+
+int kab_import_csv(const char *file, const char *bytes, size_t n, const char *baseline,
+		   struct kab_import *ret, struct kab_err *err)
+{
+	struct import_csv c = { .file = file, .err = err };
+	int rc;
+
+	*ret = (struct kab_import){ 0 };
+	rc = kab_csv_parse(file, bytes, n, &c.csv, err);
+	if (!rc)
+		rc = read_lines(&c, ret);
+	if (!rc)
+		rc = choose_baseline(ret, file, baseline, err);
+	if (!rc) {
+		number_lines(&c);
+		build(&c, ret);
+	}
+	free(c.lines);
+	kab_csv_release(&c.csv);
+	return rc;
+}
