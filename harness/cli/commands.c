@@ -5,7 +5,12 @@
 const struct kab_cmd *const kab_commands[] = {
 	&kab_cmd_run,
 	&kab_cmd_resume,
+	&kab_cmd_list,
+	&kab_cmd_show,
 	&kab_cmd_parse,
+	&kab_cmd_reparse,
+	&kab_cmd_import,
+	&kab_cmd_backup,
 	&kab_cmd_runners,
 	&kab_cmd_suites,
 	&kab_cmd_hosts,
