@@ -76,8 +76,8 @@ char *kab_scan_escape(const char *s);
  */
 char *kab_scan_wrapper_failure(const char *s, const char *tool);
 
-/* Adds the figure when the line is one of `time -v` of GNU time; true when it was. */
-bool kab_scan_gnu_time(const char *s, struct kab_samples *samples);
+/* Adds the figure when the present line is one of `time -v` of GNU time; true when it was. */
+bool kab_scan_gnu_time(const struct kab_scan *scan, struct kab_samples *samples);
 
 /* The metrics that kab_scan_gnu_time adds, for the tables of runners. */
 #define KAB_GNU_TIME_METRICS                                                                    \

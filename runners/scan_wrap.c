@@ -107,12 +107,15 @@ static const struct {
 	  KAB_DIR_LOWER },
 };
 
-bool kab_scan_gnu_time(const char *s, struct kab_samples *samples)
+bool kab_scan_gnu_time(const struct kab_scan *scan, struct kab_samples *samples)
 {
 	static const char elapsed[] = "Elapsed (wall clock) time (h:mm:ss or m:ss):";
-	const char *rest = kab_scan_after(s, elapsed);
+	const char *s = scan->s, *rest = kab_scan_after(s, elapsed);
 	struct kab_number n;
 
+	/* The figure is at the end of the line: without a line end it may be cut. */
+	if (!scan->terminated)
+		return false;
 	if (rest) {
 		double value = clock_time(rest);
 

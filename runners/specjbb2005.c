@@ -69,6 +69,7 @@ static int specjbb_command(const struct kab_params *params, const struct kab_fac
 struct state {
 	struct kab_outcome outcome;
 	struct kab_parse_result *ret;
+	size_t announced; /* "4 JVM instances" of a comment; 0 when not said */
 	size_t jvms; /* lines of JVMs since the last sum */
 	double sum; /* of them */
 	bool headline; /* "bops=" was seen: the rest of the report repeats it */
@@ -85,19 +86,33 @@ static void end_group(struct state *st)
 {
 	if (!st->jvms)
 		return;
+	if (st->jvms < st->announced)
+		kab_outcome_truncated(&st->outcome, kab_xasprintf("%zu of %zu JVMs have a figure",
+								  st->jvms, st->announced));
 	add(st, "bops", "bops", st->sum);
 	st->outcome.finished++;
 	st->jvms = 0;
 	st->sum = 0;
 }
 
+/* The last number in a label such as "spec1.txt:", else `order`. */
+static size_t jvm_number(const char *label, const char *end, size_t order)
+{
+	while (end > label && !(end[-1] >= '0' && end[-1] <= '9'))
+		end--;
+	while (end > label && end[-1] >= '0' && end[-1] <= '9')
+		end--;
+	return strspn(end, "0123456789") > 0 && strspn(end, "0123456789") < 6
+		       ? (size_t)strtoul(end, NULL, 10)
+		       : order;
+}
+
 /* "spec1.txt:  throughput =  181204.77 SPECjbb2005 bops", "SUM:  throughput = ...". */
 static bool throughput_line(struct state *st, const struct kab_scan *scan)
 {
-	const char *key = strstr(scan->s, "throughput ="), *end, *digits;
+	const char *key = strstr(scan->s, "throughput ="), *end, *label;
 	struct kab_number n;
 	char metric[40];
-	size_t number;
 
 	if (!key)
 		return false;
@@ -111,20 +126,19 @@ static bool throughput_line(struct state *st, const struct kab_scan *scan)
 				      kab_xasprintf("a JVM has no figure: '%s'", quoted));
 		return true;
 	}
-	if (kab_scan_after(scan->s, "SUM:")) {
+	label = key;
+	while (label > scan->s && label[-1] == ' ')
+		label--;
+	for (end = label; label > scan->s && label[-1] != ' '; label--)
+		;
+	if (end - label == 4 && !strncmp(label, "SUM:", 4)) {
 		add(st, "sum.bops", "bops", n.value);
 		st->sum = n.value; /* as printed, rounding included */
-		st->jvms = st->jvms ? st->jvms : 1;
+		st->jvms = st->jvms ? st->jvms : st->announced ? st->announced : 1;
 		end_group(st);
 		return true;
 	}
-	/* The number in the file's name, else the order. */
-	number = st->jvms + 1;
-	for (digits = scan->s; digits < key && !(*digits >= '0' && *digits <= '9'); digits++)
-		;
-	if (digits < key && strspn(digits, "0123456789") < 6)
-		number = (size_t)strtoul(digits, NULL, 10);
-	snprintf(metric, sizeof(metric), "jvm%zu.bops", number);
+	snprintf(metric, sizeof(metric), "jvm%zu.bops", jvm_number(label, end, st->jvms + 1));
 	add(st, metric, "bops", n.value);
 	st->sum += n.value;
 	st->jvms++;
@@ -197,6 +211,20 @@ static bool single_line(struct state *st, const struct kab_scan *scan)
 	return true;
 }
 
+/* "# 4 JVM instances": what wrappers write above the figures. */
+static void announcement(struct state *st, const char *s)
+{
+	const char *jvm = strstr(s, " JVM"), *p = jvm;
+	struct kab_number n;
+
+	if (!jvm || (strncmp(jvm, " JVM inst", 9) && strncmp(jvm, " JVMs", 5)))
+		return;
+	while (p > s && p[-1] >= '0' && p[-1] <= '9')
+		p--;
+	if (p < jvm && jvm - p < 5 && kab_scan_number(p, &n))
+		st->announced = (size_t)n.value;
+}
+
 static void specjbb_parse(const struct kab_outputs *outputs, int exit_status,
 			  const struct kab_params *params, struct kab_parse_result *ret)
 {
@@ -209,8 +237,9 @@ static void specjbb_parse(const struct kab_outputs *outputs, int exit_status,
 	while (kab_scan_next(&scan)) {
 		if (throughput_line(&st, &scan) || headline(&st, &scan) || single_line(&st, &scan))
 			continue;
-		if (kab_scan_gnu_time(scan.s, &ret->samples))
+		if (kab_scan_gnu_time(&scan, &ret->samples))
 			continue;
+		announcement(&st, scan.s);
 		if (strstr(scan.s, "Warehouses") || strstr(scan.s, "SPECjbb2005") ||
 		    strstr(scan.s, "JVM 1 Scores"))
 			st.outcome.started = true;

@@ -137,6 +137,7 @@ struct state {
 	struct result html; /* of a title */
 	bool html_seen, raw_jops;
 	struct result last; /* RUN RESULT line */
+	bool last_logged; /* it stood in a line of a log */
 	bool last_fresh; /* no new run began since */
 	char *data_file; /* "Binary log file is ..." */
 	char *java_failure; /* voids the run only when no result follows */
@@ -190,8 +191,10 @@ static void take_result(struct state *st, const struct result *r)
 
 static void run_result(struct state *st, const struct kab_scan *scan, const char *s)
 {
+	bool logged = s - scan->s > 2 && !strncmp(s - 2, ": ", 2);
+	/* A merged stream may hold the line of stdout and that of a log: the same result. */
+	bool same = st->last_fresh && logged != st->last_logged;
 	struct result r = { 0 };
-	bool same = st->last_fresh;
 
 	for (int i = 0; i < RESULT_N; i++) {
 		r.known[i] = field(scan, s, fields[i].key, &r.value[i]);
@@ -201,22 +204,25 @@ static void run_result(struct state *st, const struct kab_scan *scan, const char
 		st->outcome.started = true; /* cut within the line */
 		return;
 	}
-	/* A merged stream may hold the line of stdout and that of a log. */
 	if (!same)
 		take_result(st, &r);
 	st->last = r;
 	st->last_fresh = true;
+	st->last_logged = logged;
 }
 
 /* "jbb2015.result.metric.max-jOPS = 4103", "jbb2015.result.SLA-10000-jOPS = 868". */
 static bool raw_line(struct state *st, const struct kab_scan *scan)
 {
-	const char *s = kab_scan_after(scan->s, "jbb2015.result."), *equals, *end;
+	const char *at = strstr(scan->s, "jbb2015."), *s, *equals, *end;
 	struct kab_number n;
 	char name[64];
 
+	if (!at || memchr(scan->s, '#', (size_t)(at - scan->s)))
+		return false;
+	s = kab_scan_after(at, "jbb2015.result.");
 	if (!s)
-		return kab_scan_after(scan->s, "jbb2015.") != NULL;
+		return true;
 	equals = strchr(s, '=');
 	if (!equals)
 		return true;
@@ -335,7 +341,7 @@ static void one_line(struct state *st, struct kab_scan *scan)
 
 		st->java_failure = kab_xasprintf("java failed: '%s'", quoted);
 	}
-	if (kab_scan_gnu_time(s, &st->ret->samples))
+	if (kab_scan_gnu_time(scan, &st->ret->samples))
 		return;
 	kab_outcome_fail(&st->outcome, kab_scan_wrapper_failure(s, "java"));
 }

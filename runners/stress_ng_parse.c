@@ -27,6 +27,7 @@ struct run {
 	struct kab_strv names; /* of the stressors dispatched */
 	bool *has_row; /* names.n flags */
 	size_t rows, zero_rows;
+	double longest_s; /* real time of the rows */
 	size_t first_sample; /* of this run in ret->samples */
 	char zero_name[KAB_STRESS_NAME_MAX];
 	struct kab_strv skipped; /* names or sentences, in order, at most 16 */
@@ -119,12 +120,14 @@ static bool was_interrupted(const struct state *st, const struct run *run)
 {
 	double wanted = run->requested_s >= 0 ? run->requested_s : st->echo_timeout_s;
 
-	if (run->completed_s < 0 || wanted < 0 || run->ops_bound)
+	double ran = run->completed_s >= 0 ? run->completed_s : run->longest_s;
+
+	if (ran <= 0 || wanted < 0 || run->ops_bound)
 		return false;
 	/* A day is its default: what ends earlier ended by its number of operations. */
 	if (wanted >= 86400)
 		return false;
-	return run->completed_s < wanted - 0.05 - 0.005 * wanted;
+	return ran < wanted - 0.05 - 0.005 * wanted;
 }
 
 static void check_untrusted(struct state *st, struct run *run)
@@ -192,11 +195,12 @@ static void end_run(struct state *st)
 	/* A row of zeros that took time is the sign of an ops-bound run that was ended; it is
 	 * told as that, since "interrupted" would suggest that some figures exist. */
 	if (was_interrupted(st, run) && (run->rows || (!run->zero_rows && !run->skipped.n)))
-		kab_outcome_fail(&st->outcome,
-				 kab_xasprintf("interrupted: it ran %.2f s of %.0f s",
-					       run->completed_s,
-					       run->requested_s >= 0 ? run->requested_s
-								     : st->echo_timeout_s));
+		kab_outcome_fail(
+			&st->outcome,
+			kab_xasprintf("interrupted: it ran %.2f s of %.0f s",
+				      run->completed_s >= 0 ? run->completed_s : run->longest_s,
+				      run->requested_s >= 0 ? run->requested_s
+							    : st->echo_timeout_s));
 	if (run->zero_rows) {
 		kab_outcome_nothing(
 			&st->outcome,
@@ -292,6 +296,8 @@ static void take_row(struct state *st, const struct kab_stress_row *row)
 		return;
 	}
 	mark_row(run, row->name);
+	if (row->real_s > run->longest_s)
+		run->longest_s = row->real_s;
 	run->rows++;
 	add_row(&st->ret->samples, row, run->ops_bound);
 }
@@ -365,7 +371,7 @@ static void begin_part(struct state *st)
 }
 
 /* Sentences of a run as a whole; true when the line was one. */
-static bool run_line(struct state *st, const char *text)
+static bool run_line(struct state *st, const struct kab_scan *scan, const char *text)
 {
 	struct run *run = &st->run;
 	const char *rest, *p;
@@ -387,10 +393,9 @@ static bool run_line(struct state *st, const char *text)
 		if (rest != text && rest - text >= 2 && !strncmp(rest - 2, "un", 2))
 			kab_outcome_fail(&st->outcome,
 					 kab_xstrdup("stress-ng reports an unsuccessful run"));
-		run->completed_s =
-			kab_stress_ng_duration(rest + strlen("successful run completed in "));
-		if (run->completed_s < 0)
-			run->completed_s = 0;
+		if (scan->terminated || strstr(rest, "s (") || strstr(rest, "sec"))
+			run->completed_s = kab_stress_ng_duration(
+				rest + strlen("successful run completed in "));
 	} else if ((rest = kab_scan_after(text, "skipped:"))) {
 		read_counted(rest, run, NULL, &count);
 		if (count > 0 && !run->skipped.n)
@@ -447,7 +452,7 @@ static void tagged_line(struct state *st, const struct kab_scan *scan, enum kab_
 	}
 	if (scan->overlong && !strstr(text, "dispatching hogs:"))
 		return;
-	if (run_line(st, text))
+	if (run_line(st, scan, text))
 		return;
 	if (tag == KAB_STRESS_INFO && !st->run.header) {
 		times_line(st, text);
@@ -491,7 +496,7 @@ static bool yaml_value(const char *s, const char *key, bool terminated, double *
 }
 
 /* True when the line belongs to a document of stress-ng --yaml. */
-static bool yaml_line(struct state *st, const struct kab_scan *scan)
+static bool yaml_line(struct state *st, struct kab_scan *scan)
 {
 	struct yaml *y = &st->yaml;
 	const char *s = scan->s, *rest;
@@ -512,8 +517,13 @@ static bool yaml_line(struct state *st, const struct kab_scan *scan)
 		y->ended = false;
 		return true;
 	}
-	if (!y->seen)
+	if (!y->seen) {
+		/* Learn what stands before every line, if anything. */
+		rest = strstr(s, "system-info:");
+		if (rest && kab_scan_end(rest + strlen("system-info:")))
+			kab_scan_learn(scan, rest);
 		return false;
+	}
 	if (!strcmp(s, "...") || !strcmp(s, "---")) {
 		yaml_close(y);
 		y->in_metrics = false;
@@ -662,7 +672,7 @@ static void one_line(struct state *st, struct kab_scan *scan)
 	}
 	if (yaml_line(st, scan))
 		return;
-	if (kab_scan_gnu_time(scan->s, &st->ret->samples))
+	if (kab_scan_gnu_time(scan, &st->ret->samples))
 		return;
 	rest = strstr(scan->s, "stress-ng -");
 	if (rest) {

@@ -126,8 +126,8 @@ bool kab_stress_ng_row(const char *text, const struct kab_stress_columns *column
 	for (size_t i = 1; i < 6; i++)
 		if (n[i].decimals < 2)
 			return false;
-	/* A cut line may have lost digits of an integer, and the columns behind. */
-	if (!terminated && found == 8)
+	/* A cut line may have lost digits of its last figure: two decimals are whole. */
+	if (!terminated && n[found - 1].decimals < 2)
 		found--;
 	ret->bogo_ops = n[0].value;
 	ret->real_s = n[1].value;

@@ -137,7 +137,7 @@ static void synthetic_parse(const struct kab_outputs *outputs, int exit_status,
 			values = 0;
 			continue;
 		}
-		if (kab_scan_gnu_time(scan.s, &ret->samples))
+		if (kab_scan_gnu_time(&scan, &ret->samples))
 			continue;
 		if (kab_scan_after(scan.s, "synthetic:")) {
 			char *quoted kab_autofree = kab_scan_escape(scan.s);

@@ -38,7 +38,11 @@ echo "synthetic 1"
 count=0
 if [ -n "$seed" ] || [ "$fail_every" -gt 0 ]; then
 	if [ -z "$state" ]; then
-		key=$(printf '%s\n' "$@" | cksum | cut -d ' ' -f 1)
+		key=$(printf '%s\n' "$@" | awk '
+			BEGIN { for (i = 32; i < 127; i++) code[sprintf("%c", i)] = i }
+			{ for (i = 1; i <= length($0); i++)
+				h = (h * 257 + code[substr($0, i, 1)] + 1) % 2147483647 }
+			END { printf "%d", h }')
 		state=../synthetic-$key.count
 	fi
 	[ -r "$state" ] && read -r count <"$state"
@@ -54,7 +58,8 @@ if [ -z "$start" ]; then
 	start=$(od -An -N4 -tu4 /dev/urandom 2>/dev/null | tr -d ' ')
 	[ -n "$start" ] || start=$(date +%s)$$
 fi
-boot=$(2>/dev/null cksum </proc/sys/kernel/random/boot_id | cut -d ' ' -f 1)
+boot=none
+[ -r /proc/sys/kernel/random/boot_id ] && read -r boot </proc/sys/kernel/random/boot_id
 
 shifted=0
 if [ -n "$shift_if" ]; then
@@ -93,9 +98,43 @@ if [ "$fail_every" -gt 0 ] && [ $((count % fail_every)) -eq 0 ]; then
 fi
 
 # Park and Miller's generator: its products stay below 2^53, so every awk gives the same stream.
+# Roots and logarithms by hand: small awks are built without mathematics.
 awk -v mean="$mean" -v sd="$sd" -v dist="$dist" -v unit="$unit" -v samples="$samples" \
 	-v seed="$start" -v count="$count" -v boot="$boot" -v boot_sd="$boot_sd" \
 	-v shifted="$shifted" -v shift_pct="$shift_pct" -v work="$work" '
+function root(x,    r, i) {
+	if (x <= 0)
+		return 0
+	r = x > 1 ? x : 1
+	for (i = 0; i < 60; i++)
+		r = (r + x / r) / 2
+	return r
+}
+function ln(x,    n, z, term, sum, i) {
+	for (n = 0; x > 1.5; n++)
+		x /= 2
+	for (; x < 0.75; n--)
+		x *= 2
+	z = (x - 1) / (x + 1)
+	term = z
+	for (i = 1; i < 40; i += 2) {
+		sum += term / i
+		term *= z * z
+	}
+	return 2 * sum + n * 0.6931471805599453
+}
+function power_of_e(x,    n, term, sum, i) {
+	for (n = 0; x > 0.5 || x < -0.5; n++)
+		x /= 2
+	term = sum = 1
+	for (i = 1; i < 20; i++) {
+		term *= x / i
+		sum += term
+	}
+	for (; n > 0; n--)
+		sum *= sum
+	return sum
+}
 function uniform() {
 	state = (state * 16807) % 2147483647
 	return state / 2147483647
@@ -105,30 +144,40 @@ function start(a, b,    i) {
 	for (i = 0; i < 8; i++)
 		uniform()
 }
-function normal() {
-	return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform())
+function hash(text,    i, h) {
+	for (i = 1; i <= length(text); i++)
+		h = (h * 31 + index("0123456789abcdef-", substr(text, i, 1))) % 1000003
+	return h
+}
+function normal(    u, v, s) {
+	do {
+		u = 2 * uniform() - 1
+		v = 2 * uniform() - 1
+		s = u * u + v * v
+	} while (s >= 1 || s == 0)
+	return u * root(-2 * ln(s) / s)
 }
 function draw(    s2, half) {
 	if (dist == "normal")
 		return mean + sd * normal()
 	if (dist == "lognormal") {
-		s2 = log(1 + sd * sd / (mean * mean))
-		return exp(log(mean) - s2 / 2 + sqrt(s2) * normal())
+		s2 = ln(1 + sd * sd / (mean * mean))
+		return power_of_e(ln(mean) - s2 / 2 + root(s2) * normal())
 	}
 	if (dist == "bimodal") {
 		half = uniform() < 0.5 ? -0.95 : 0.95
-		return mean + sd * (half + sqrt(1 - 0.95 * 0.95) * normal())
+		return mean + sd * (half + root(1 - 0.95 * 0.95) * normal())
 	}
 	if (dist == "uniform")
-		return mean + sd * sqrt(3) * (2 * uniform() - 1)
+		return mean + sd * root(3) * (2 * uniform() - 1)
 	if (dist == "exponential")
-		return mean + sd * (-log(uniform()) - 1)
+		return mean + sd * (-ln(uniform()) - 1)
 	return mean
 }
 BEGIN {
 	for (i = 0; i < work; i++)
 		spin = (spin * 16807 + 1) % 2147483647
-	start(boot, seed)
+	start(hash(boot), seed)
 	effect = boot_sd * normal()
 	start(seed, count)
 	for (i = 0; i < samples; i++) {

@@ -19,7 +19,7 @@ enum section { SEC_NONE, SEC_LATENCY, SEC_FILE_THROUGHPUT, SEC_FAIRNESS };
 struct report {
 	struct kab_samples samples;
 	bool checkpoint; /* one on the way */
-	bool has_time, has_events, has_rate, has_max, has_percentile, has_sum, has_average;
+	bool has_time, has_events, has_rate, has_min, has_max, has_percentile, has_sum, has_average;
 	double time, events, max, transferred_mib;
 	enum section section;
 };
@@ -197,18 +197,17 @@ static bool latency(struct state *st, const struct kab_scan *scan, const char *r
 	return true;
 }
 
-static void latency_plain(struct state *st, const struct kab_scan *scan, const char *rest,
-			  const char *metric, enum kab_direction dir)
+/* *ret_has is set when the figure is there. */
+static double latency_plain(struct state *st, const struct kab_scan *scan, const char *rest,
+			    const char *metric, enum kab_direction dir, bool *ret_has)
 {
 	double ms;
 
-	if (latency(st, scan, rest, metric, &ms)) {
-		add(st, metric, "ms", dir, ms);
-		if (!strcmp(metric, "latency_max")) {
-			st->report.max = ms;
-			st->report.has_max = true;
-		}
-	}
+	if (!latency(st, scan, rest, metric, &ms))
+		return 0;
+	add(st, metric, "ms", dir, ms);
+	*ret_has = true;
+	return ms;
 }
 
 /* "95th percentile: 16.41", "approx.  95 percentile: 12.44ms", "999th percentile: 1.2". */
@@ -255,17 +254,16 @@ static bool percentile_line(struct state *st, const struct kab_scan *scan, const
 static bool latency_line(struct state *st, const struct kab_scan *scan)
 {
 	const char *s = scan->s, *rest;
+	struct report *r = &st->report;
 
 	if ((rest = kab_scan_after(s, "min:"))) {
-		latency_plain(st, scan, rest, "latency_min", KAB_DIR_LOWER);
+		latency_plain(st, scan, rest, "latency_min", KAB_DIR_LOWER, &r->has_min);
 	} else if ((rest = kab_scan_after(s, "avg:"))) {
-		st->report.has_average = true;
-		latency_plain(st, scan, rest, "latency_avg", KAB_DIR_LOWER);
+		latency_plain(st, scan, rest, "latency_avg", KAB_DIR_LOWER, &r->has_average);
 	} else if ((rest = kab_scan_after(s, "max:"))) {
-		latency_plain(st, scan, rest, "latency_max", KAB_DIR_LOWER);
+		r->max = latency_plain(st, scan, rest, "latency_max", KAB_DIR_LOWER, &r->has_max);
 	} else if ((rest = kab_scan_after(s, "sum:"))) {
-		st->report.has_sum = true;
-		latency_plain(st, scan, rest, "latency_sum", KAB_DIR_NONE);
+		latency_plain(st, scan, rest, "latency_sum", KAB_DIR_NONE, &r->has_sum);
 	} else {
 		return percentile_line(st, scan, s);
 	}
@@ -581,7 +579,7 @@ static void one_line(struct state *st, struct kab_scan *scan)
 		return;
 	if (st->report.section == SEC_LATENCY && latency_line(st, scan))
 		return;
-	if (kab_scan_gnu_time(s, &st->ret->samples))
+	if (kab_scan_gnu_time(scan, &st->ret->samples))
 		return;
 	failure = own_failure(s);
 	if (!failure)
