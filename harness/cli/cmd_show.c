@@ -18,6 +18,9 @@ static void put(struct kab_cli *cli, const char *before, const char *text, const
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 
 	kab_text_escape(&buf, text, strlen(text));
+	for (size_t i = 0; i < buf.len; i++)
+		if (buf.data[i] == '\n')
+			buf.data[i] = ' ';
 	fprintf(cli->out, "%s%s%s", before, kab_buf_str(&buf), behind);
 }
 

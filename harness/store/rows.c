@@ -5,13 +5,32 @@
 #include "base/alloc.h"
 #include "store/rows.h"
 
+/* Metrics of a family are named by a pattern with one '*': "latency_p*", "*.bogo_ops". */
 static bool matches(const char *pattern, const char *name)
 {
-	size_t n = strlen(pattern);
+	const char *star = strchr(pattern, '*');
+	size_t before, behind, n = strlen(name);
 
-	if (n && pattern[n - 1] == '*')
-		return !strncmp(pattern, name, n - 1);
-	return !strcmp(pattern, name);
+	if (!star)
+		return !strcmp(pattern, name);
+	before = (size_t)(star - pattern);
+	behind = strlen(star + 1);
+	return n >= before + behind && !strncmp(pattern, name, before) &&
+	       !strcmp(star + 1, name + n - behind);
+}
+
+/* What the row of a family is called when nobody measured a member: "latency_p", "bogo_ops". */
+static char *family_name(const char *pattern)
+{
+	const char *star = strchr(pattern, '*');
+	const char *behind;
+
+	if (!star)
+		return kab_xstrdup(pattern);
+	behind = star + 1;
+	if (star == pattern)
+		behind += strspn(behind, "._");
+	return kab_xasprintf("%.*s%s", (int)(star - pattern), pattern, behind);
 }
 
 /* What the plan wants judged of a group: marks the metrics, adds those that nobody measured. */
@@ -43,7 +62,8 @@ static void ask_verdicts(const struct rows *rows, struct rows_group *g)
 			metric->rank = rank++;
 		}
 		if (!found) {
-			size_t m = kab_rows_metric(g, v->metric, v->unit ? v->unit : "", v->dir,
+			kab_autofree char *name = family_name(v->metric);
+			size_t m = kab_rows_metric(g, name, v->unit ? v->unit : "", v->dir,
 						   ROWS_VERDICT);
 
 			g->v[m].primary = true;

@@ -209,6 +209,38 @@ static void test_nothing_at_all(void **state)
 	mini_release(&m);
 }
 
+/* A family of metrics of which no member was measured is one row, under a name without pattern. */
+static void test_families(void **state)
+{
+	static const char plan[] = "{\"judge\":{\"cases\":[{\"name\":\"c\",\"verdict\":[{"
+				   "\"metric\":\"*.ops\",\"unit\":"
+				   "\"1/"
+				   "s\",\"direction\":\"higher\"},{\"metric\":\"latency_p*\"},{"
+				   "\"metric\":\"*me\"}]}]}}";
+	struct fixture *f = *state;
+	struct mini m;
+	struct kab_row_list rows;
+
+	mini_create(f, &m, "x", plan);
+	done(f, m.step[1].id, 1);
+	load(f, &rows, &m.run.id, 1);
+	assert_int_equal(rows.n, 4);
+	assert_string_equal(rows.v[0].metric, "ops");
+	assert_string_equal(rows.v[0].unit, "1/s");
+	assert_int_equal(rows.v[0].dir, KAB_DIR_HIGHER);
+	assert_int_equal(rows.v[0].sets[0].n_missing, 1);
+	assert_string_equal(rows.v[1].metric, "latency_p");
+	assert_string_equal(rows.v[2].metric, "time");
+	assert_int_equal(rows.v[2].sets[0].n_done, 1);
+	for (size_t i = 0; i < 3; i++) {
+		assert_true(rows.v[i].primary);
+		assert_true(rows.v[i].margin_pct == 2); /* when nothing says another */
+	}
+	assert_false(rows.v[3].primary);
+	kab_row_list_release(&rows);
+	mini_release(&m);
+}
+
 static void test_boot_states(void **state)
 {
 	struct fixture *f = *state;
@@ -476,10 +508,15 @@ static void test_params_differ(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_plain),	       T(test_repeats_and_partial),
-		T(test_failures),      T(test_nothing_at_all),
-		T(test_boot_states),   T(test_newest_extraction),
-		T(test_order),	       T(test_pooled),
+		T(test_plain),
+		T(test_repeats_and_partial),
+		T(test_failures),
+		T(test_nothing_at_all),
+		T(test_families),
+		T(test_boot_states),
+		T(test_newest_extraction),
+		T(test_order),
+		T(test_pooled),
 		T(test_params_differ),
 	};
 
