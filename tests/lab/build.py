@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Build a lab guest's disk from Debian packages: build.py CACHE ARCH [--refresh].
+"""Build a lab guest's disk from Debian packages: build.py CACHE ARCH|qemu-ppc [--refresh].
 
-Prints the folder of the image (disk.img, image.json). Needs apt, dpkg-deb, readelf, mke2fs,
+Prints the folder of the image (disk.img, image.json). With qemu-ppc it prints the path of a
+program instead: backports' qemu-system-ppc64, unpacked beside the images. Needs apt, dpkg-deb, readelf, mke2fs,
 ssh-keygen; no root, no loop device, no emulation of foreign programs.
 """
 import base64
@@ -24,7 +25,7 @@ import uuid
 
 import disk
 import grubcfg
-from debs import Apt, LabError, Tree, natural, run
+from debs import SUITES, Apt, LabError, Tree, natural, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT_MIB, BOOT_MIB = 960, 512
@@ -272,7 +273,7 @@ class Builder:
         if host == self.info["deb"]:
             tools = tree
         else:
-            apt = Apt(self.cache, host, log)
+            apt = Apt(self.cache, host, log, pool="tools")
             apt.update()
             tools = Tree(apt, os.path.join(self.work, "tools"))
             tools.add("grub-common")
@@ -358,6 +359,34 @@ class Builder:
         self.apt.prune({d[1] for d in tree.debs} | {k.deb for k in kernels})
 
 
+def qemu_ppc(cache, work):
+    """A newer emulator for ppc64le: bookworm's has no SMT. Run from its packages, not installed."""
+    apt = Apt(cache, run(["dpkg", "--print-architecture"]).strip(), log, pool="tools",
+              suites=SUITES[::-1])
+    apt.update()
+    apt.load()
+    package, program = "qemu-system-ppc", "usr/bin/qemu-system-ppc64"
+    final = os.path.join(cache, "tools", "%s-%s" % (package, apt.packages[package]["SHA256"][:16]))
+    if not os.path.exists(final):
+        shutil.rmtree(os.path.dirname(final), ignore_errors=True)
+        tree = Tree(apt, os.path.join(work, "tree"))
+        apt.fetch([package, "qemu-system-data"])
+        tree.add(package)
+        tree.add("qemu-system-data")
+        libs = tree.closure([program])
+        out = os.path.join(work, "out")
+        for path in libs + [program]:
+            write(os.path.join(out, "lib", os.path.basename(path)),
+                  read(os.path.join(tree.root, tree.resolve(path))), 0o755)
+        write(out + "/share/slof.bin", read(tree.root + "/usr/share/qemu/slof.bin"))
+        loader = next(os.path.basename(p) for p in libs if os.path.basename(p).startswith("ld"))
+        write(out + "/qemu-system-ppc64", "#!/bin/sh\nd=${0%%/*}\nexec \"$d/lib/%s\" --library-path "
+              "\"$d/lib\" \"$d/lib/qemu-system-ppc64\" -L \"$d/share\" \"$@\"\n" % loader, 0o755)
+        os.makedirs(os.path.dirname(final))
+        os.rename(out, final)
+    return final + "/qemu-system-ppc64"
+
+
 def main(argv):
     os.umask(0o022)  # the modes of the files in the image
     refresh = "--refresh" in argv
@@ -371,6 +400,9 @@ def main(argv):
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         work = tempfile.mkdtemp(prefix="work-", dir=cache)
         try:
+            if arch == "qemu-ppc":
+                print(qemu_ppc(cache, work))
+                return 0
             builder = Builder(cache, arch, work)
             builder.apt.update(force=refresh)
             final = os.path.join(cache, "images", "%s-%s" % (arch, builder.key()))

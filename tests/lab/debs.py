@@ -14,6 +14,7 @@ import tempfile
 import time
 
 LISTS_MAX_AGE_S = 7 * 86400
+SUITES = ("bookworm-backports", "bookworm")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
@@ -44,11 +45,13 @@ def proxy_settings():
 
 
 class Apt:
-    def __init__(self, cache, arch, log):
+    def __init__(self, cache, arch, log, pool=None, suites=SUITES):
+        """pool: a folder for packages that are not the guest's. suites: the last one wins."""
         self.arch = arch
         self.log = log
+        self.suites = suites
         self.base = os.path.join(cache, "apt", arch)
-        self.pool = os.path.join(cache, "debs", arch)
+        self.pool = os.path.join(cache, "debs", pool or arch)
         self.packages = {}
         self.downloaded = 0
         for sub in ("lists/partial", "cache/archives/partial"):
@@ -60,7 +63,7 @@ class Apt:
     def _configure(self):
         mirror = os.environ.get("KAB_LAB_MIRROR", "http://deb.debian.org/debian")
         with open(os.path.join(self.base, "sources.list"), "w", encoding="utf-8") as f:
-            for suite in ("bookworm", "bookworm-backports"):
+            for suite in SUITES:
                 f.write("deb [signed-by=%s] %s %s main\n" % (KEYRING, mirror, suite))
         open(os.path.join(self.base, "status"), "a", encoding="utf-8").close()
         conf = [
@@ -113,10 +116,10 @@ class Apt:
         return True
 
     def load(self):
-        """Read the lists: name -> fields. bookworm wins over backports where both have a name."""
+        """Read the lists: name -> fields."""
         if self.packages:
             return
-        for suite in ("bookworm-backports", "bookworm"):
+        for suite in self.suites:
             found = glob.glob("%s/lists/*_dists_%s_main_binary-%s_Packages"
                               % (self.base, suite, self.arch))
             if not found:

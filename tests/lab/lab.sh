@@ -62,7 +62,7 @@ stop() {
 	local dir=$1 pid i
 	[ -d "$dir" ] || die "no such folder: $dir"
 	for i in $(seq 100); do
-		supervised "$dir" || { rm -f "$dir/supervisor.pid"; return 0; }
+		supervised "$dir" || { rm -f "$dir/supervisor.pid" "$dir"/*/disk.img; return 0; }
 		read -r pid _ <"$dir/supervisor.pid"
 		[ "$i" = 1 ] && kill -TERM "$pid"
 		[ "$i" = 60 ] && kill -KILL "$pid" # the guests follow: they die with their parent
@@ -72,6 +72,18 @@ stop() {
 }
 
 comma() { printf '%s' "${1//,/,,}"; }
+
+# Emulated SMT on POWER came with QEMU 8.1; Debian 12 has 7.2, so take the one from backports then.
+qemu_ppc64() {
+	local major
+	case $1 in *threads=[2-9]*) ;; *) echo qemu-system-ppc64; return ;; esac
+	major=$(qemu-system-ppc64 --version | sed -n 's/^QEMU emulator version \([0-9]*\).*/\1/p')
+	if [ "${major:-0}" -ge 9 ]; then
+		echo qemu-system-ppc64
+	else
+		python3 -B "$here/build.py" "$cache" qemu-ppc || echo qemu-system-ppc64
+	fi
+}
 
 # Print the qemu command line of one guest, one argument a line.
 qemu_command() {
@@ -86,7 +98,7 @@ qemu_command() {
 	arm64)
 		printf '%s\n' qemu-system-aarch64 -machine virt,accel=tcg -cpu cortex-a72 -bios "$efi" ;;
 	ppc64le)
-		printf '%s\n' qemu-system-ppc64 -cpu power9 -machine \
+		printf '%s\n' "$(qemu_ppc64 "$smp")" -cpu power9 -machine \
 			pseries,accel=tcg,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off ;;
 	esac
 	printf '%s\n' -smp "$smp" -m "$mem" -display none -nodefaults -no-user-config \
@@ -139,8 +151,19 @@ supervise() {
 	echo "$why" >"$dir/stopped" 2>/dev/null
 }
 
+# Below the range that the system hands out by itself: nobody takes it before qemu binds it.
 free_port() {
-	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+	python3 -c '
+import random, socket
+while True:
+    port = random.randrange(20000, 32000)
+    with socket.socket() as s:
+        try:
+            s.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+    print(port)
+    break'
 }
 
 # Value of option KEY for ARCH: "ARCH.KEY=" wins over "KEY=", then the default.
@@ -172,7 +195,7 @@ wait_ssh() {
 		[ "$SECONDS" -lt "$end" ] || return 1
 		supervised "$1" || return 1
 		kill -0 "$(cat "$1/$2/qemu.pid")" 2>/dev/null || return 1
-		! tail -c 400 "$1/$2/console.log" | grep -q 'end Kernel panic' || return 1
+		! tail -c 400 "$1/$2/console.log" 2>/dev/null | grep -q 'end Kernel panic' || return 1
 		sleep 0.5
 	done
 }
@@ -204,17 +227,16 @@ start() {
 	# shellcheck disable=SC2064
 	trap "stop '$dir'; exit 143" TERM HUP
 	: >"$dir/ssh_config" && : >"$dir/known_hosts" && : >"$dir/images"
-	cp "$cache/keys/login" "$dir/id_ed25519" 2>/dev/null
 	for a in $arches; do
-		image=$(python3 -B "$here/build.py" "$cache" "$a") || die "no image for $a"
-		cp "$cache/keys/login" "$dir/id_ed25519" || die "no login key"
 		mkdir -p "$dir/$a"
-		# A rebuild by someone else may take the image away between build and copy.
-		cp --sparse=always "$image/disk.img" "$dir/$a/disk.img" || die "cannot copy $image/disk.img"
-		printf 'sh=%s\nsftp=%s\n' "$(option "$a" sh busybox)" "$(option "$a" sftp on)" >"$dir/$a/options.img"
-		truncate -s 512 "$dir/$a/options.img"
-		tr '\0' '\n' <"$dir/$a/options.img" >"$dir/$a/options.new"
-		mv "$dir/$a/options.new" "$dir/$a/options.img"
+		# Twice: a rebuild by someone else may take the image away between build and copy.
+		for i in 1 2; do
+			image=$(python3 -B "$here/build.py" "$cache" "$a") || die "no image for $a"
+			cp --sparse=always "$image/disk.img" "$dir/$a/disk.img" && break
+			[ $i = 1 ] || die "cannot copy $image/disk.img"
+		done
+		cp "$cache/keys/login" "$dir/id_ed25519" || die "no login key"
+		printf '%-511s\n' "sh=$(option "$a" sh busybox) sftp=$(option "$a" sftp on)" >"$dir/$a/options.img"
 		port=$(free_port)
 		smp=$(option "$a" smp 1)
 		mem=512
@@ -247,8 +269,8 @@ start() {
 		if wait_ssh "$dir" "$a" $((wait_s - SECONDS + began)); then
 			say "$a answers after $((SECONDS - began)) s: ssh -F $dir/ssh_config $a"
 		else
-			say "$a does not answer within $wait_s s; end of its console:"
-			tail -n 5 "$dir/$a/console.log" "$dir/$a/qemu.log" >&2
+			say "$a does not answer after $((SECONDS - began)) s; what qemu and its console say:"
+			tail -n 5 "$dir/$a/qemu.log" "$dir/$a/console.log" >&2
 			ok=0
 		fi
 	done
