@@ -239,6 +239,40 @@ char *kab_labels_text(const struct kab_labels *l, const struct kab_judged_row *r
 	return kab_strv_join(&parts, " ");
 }
 
+char *kab_labels_load(const struct kab_labels *l, const struct kab_judged_row *row, bool with_keys)
+{
+	struct kab_strv kab_autostrv parts = KAB_STRV_INIT;
+
+	if (l->host)
+		kab_strv_add(&parts, row->data->host);
+	if (l->condition && *row->data->condition)
+		kab_strv_add(&parts, row->data->condition);
+	if (l->case_name)
+		kab_strv_add(&parts, row->data->case_name);
+	for (size_t i = 0; i < l->keys.n; i++) {
+		char *value = value_of(row->data->row_key, i);
+
+		if (with_keys)
+			kab_strv_addf(&parts, "%s-%s", value, l->keys.v[i]);
+		else
+			kab_strv_add(&parts, value);
+		free(value);
+	}
+	if (l->whole_key && *row->data->row_key)
+		kab_strv_add(&parts, row->data->row_key);
+	return kab_strv_join(&parts, "/");
+}
+
+struct kab_column *kab_view_column(struct kab_table *t, enum kab_role role, size_t k,
+				   const char *label, const char *what, const char *head)
+{
+	char *name = *what ? kab_xasprintf("%s_%s", label, what) : kab_xstrdup(label);
+	struct kab_column *col = kab_table_column(t, role, (int)k, name, head, label);
+
+	free(name);
+	return col;
+}
+
 void kab_labels_release(struct kab_labels *l)
 {
 	kab_strv_release(&l->keys);

@@ -221,11 +221,11 @@ void kab_view_head(const struct kab_group *g, const struct kab_view_opts *opts, 
 	if (opts->no_legend)
 		return;
 	kab_buf_clear(&buf);
-	kab_buf_adds(&buf, first->dir == KAB_DIR_LOWER ? "gain = (base-test)/base, + is better; "
-			   : first->dir == KAB_DIR_HIGHER
-				   ? "gain = (test-base)/base, + is better; "
-				   : "diff = (test-base)/base, its sign is not a "
-				     "verdict; ");
+	if (opts->raw || first->dir == KAB_DIR_NONE)
+		kab_buf_adds(&buf, "diff = (test-base)/base, its sign is not a verdict; ");
+	else
+		kab_buf_addf(&buf, "gain = %s/base, + is better; ",
+			     first->dir == KAB_DIR_LOWER ? "(base-test)" : "(test-base)");
 	describe_spread(opts, &c, g->judgement->opts.confidence, &buf);
 	kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
 	describe_marks(g, opts, t);

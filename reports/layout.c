@@ -5,8 +5,6 @@
 #include "base/alloc.h"
 #include "reports/table.h"
 
-#define GAP 2
-
 static bool stands_on_point(const struct kab_cell *cell)
 {
 	return cell->kind == KAB_CELL_NUMBER || cell->kind == KAB_CELL_PERCENT;
@@ -99,7 +97,8 @@ static void align_points(const struct kab_table *t, size_t c, const char *prefix
 }
 
 /* A group head that is wider than its columns widens the first of them. */
-static void widen_for_groups(const struct kab_table *t, struct kab_layout *ret)
+static void widen_for_groups(const struct kab_table *t, const struct kab_layout_opts *opts,
+			     struct kab_layout *ret)
 {
 	for (size_t c = 0; c < t->n_cols;) {
 		size_t last = c, span = ret->width[c], head;
@@ -111,7 +110,8 @@ static void widen_for_groups(const struct kab_table *t, struct kab_layout *ret)
 		while (last + 1 < t->n_cols && t->cols[last + 1].group &&
 		       !strcmp(t->cols[last + 1].group, t->cols[c].group)) {
 			last++;
-			span += ret->width[last] + (t->cols[last].glue ? 1 : GAP);
+			span += ret->width[last] +
+				(t->cols[last].glue ? opts->glue_gap : opts->gap);
 		}
 		head = kab_text_width(t->cols[c].group);
 		if (head > span)
@@ -120,8 +120,22 @@ static void widen_for_groups(const struct kab_table *t, struct kab_layout *ret)
 	}
 }
 
-void kab_layout_make(const struct kab_table *t, kab_escape_fn *escape, const char *prefix,
-		     bool with_heads, struct kab_layout *ret)
+static char *head_text(const struct kab_column *col, const struct kab_layout_opts *opts)
+{
+	const char *text = col->head;
+	struct kab_buf buf = KAB_BUF_INIT;
+
+	if (opts->heads == KAB_HEADS_FLAT && col->group && col->role == KAB_ROLE_VALUE)
+		text = col->group;
+	if (opts->escape)
+		opts->escape(&buf, text);
+	else
+		kab_buf_adds(&buf, text);
+	return buf.data ? kab_buf_detach(&buf) : kab_xstrdup("");
+}
+
+void kab_layout_make(const struct kab_table *t, const struct kab_layout_opts *opts,
+		     struct kab_layout *ret)
 {
 	ret->n_rows = t->n_rows;
 	ret->n_cols = t->n_cols;
@@ -129,26 +143,26 @@ void kab_layout_make(const struct kab_table *t, kab_escape_fn *escape, const cha
 	ret->heads = kab_xcalloc(t->n_cols + 1, sizeof(char *));
 	ret->width = kab_xcalloc(t->n_cols + 1, sizeof(size_t));
 	for (size_t c = 0; c < t->n_cols; c++) {
-		struct kab_buf buf = KAB_BUF_INIT;
+		/* Below a group the heads of the columns are not printed on one line. */
+		bool counts =
+			opts->heads == KAB_HEADS_FLAT ||
+			(opts->heads == KAB_HEADS_GROUPED && (!t->cols[c].group || !opts->prefix));
 
-		if (escape)
-			escape(&buf, t->cols[c].head);
-		else
-			kab_buf_adds(&buf, t->cols[c].head);
-		ret->heads[c] = buf.data ? kab_buf_detach(&buf) : kab_xstrdup("");
-		if (with_heads)
+		ret->heads[c] = head_text(&t->cols[c], opts);
+		if (counts)
 			ret->width[c] = kab_text_width(ret->heads[c]);
 		for (size_t r = 0; r < t->n_rows; r++)
-			ret->cells[r * t->n_cols + c] = cell_text(t, r, c, escape, prefix);
-		align_points(t, c, prefix, ret->cells);
+			ret->cells[r * t->n_cols + c] =
+				cell_text(t, r, c, opts->escape, opts->prefix);
+		align_points(t, c, opts->prefix, ret->cells);
 		for (size_t r = 0; r < t->n_rows; r++) {
 			size_t w = kab_text_width(ret->cells[r * t->n_cols + c]);
 
 			ret->width[c] = w > ret->width[c] ? w : ret->width[c];
 		}
 	}
-	if (with_heads)
-		widen_for_groups(t, ret);
+	if (opts->heads == KAB_HEADS_GROUPED)
+		widen_for_groups(t, opts, ret);
 	for (size_t c = 0; c < t->n_cols; c++) {
 		pad(&ret->heads[c], ret->width[c], t->cols[c].left);
 		for (size_t r = 0; r < t->n_rows; r++)

@@ -41,10 +41,11 @@ static void head(const struct kab_table *t, const struct kab_layout *l, struct k
 static void clean(const struct kab_table *t, struct kab_buf *out)
 {
 	struct kab_buf kab_autobuf line = KAB_BUF_INIT;
+	const struct kab_layout_opts opts = { NULL, "+/- ", KAB_HEADS_GROUPED, 2, 1 };
 	struct kab_layout l;
 
 	kab_render_head(t, out);
-	kab_layout_make(t, NULL, "+/- ", true, &l);
+	kab_layout_make(t, &opts, &l);
 	head(t, &l, &line);
 	kab_render_eol(&line, out);
 	for (size_t r = 0; r < t->n_rows; r++) {
@@ -111,6 +112,7 @@ void kab_render_plain(const struct kab_table *t, bool exact, struct kab_buf *out
 		clean(t, out);
 		return;
 	}
+	kab_render_head(t, out);
 	kab_render_lines(&t->header, out);
 	for (size_t r = 0; r < t->n_rows; r++) {
 		exact_row(t, r, &line);

@@ -21,12 +21,20 @@
  */
 typedef void kab_render_fn(const struct kab_table *t, bool exact, struct kab_buf *out);
 
+/* Which rows of a report share one table of a style. */
+enum kab_grouping {
+	KAB_BY_METRIC, /* all loads of a metric */
+	KAB_BY_PAIR, /* the same, but one table per test kernel */
+	KAB_BY_ROW, /* one load of a metric */
+	KAB_BY_LOAD, /* all metrics of one load, one table per kernel */
+};
+
 struct kab_style {
 	const char *name;
 	const char *summary;
 	kab_render_fn *render;
 	kab_view_fn *view;
-	bool grows; /* one table holds any number of kernels (no need to split into pairs first) */
+	enum kab_grouping grouping;
 };
 
 extern const struct kab_style kab_styles[];

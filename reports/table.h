@@ -112,10 +112,19 @@ struct kab_layout {
 	size_t *width;
 };
 typedef void kab_escape_fn(struct kab_buf *buf, const char *text);
-/* escape NULL: as it stands. prefix: text that goes before every SPREAD cell ("+/- "), or NULL.
- * with_heads: heads widen their columns (as a group head widens the first of its columns). */
-void kab_layout_make(const struct kab_table *t, kab_escape_fn *escape, const char *prefix,
-		     bool with_heads, struct kab_layout *ret);
+enum kab_heads {
+	KAB_HEADS_NONE, /* columns are as wide as their cells */
+	KAB_HEADS_GROUPED, /* heads count, and a group head widens the first of its columns */
+	KAB_HEADS_FLAT, /* one line of heads: a VALUE column bears the name of its group */
+};
+struct kab_layout_opts {
+	kab_escape_fn *escape; /* NULL: text as it stands */
+	const char *prefix; /* goes before every SPREAD cell ("+/- "), or NULL */
+	enum kab_heads heads;
+	size_t gap, glue_gap; /* characters between two columns, and before a glued one */
+};
+void kab_layout_make(const struct kab_table *t, const struct kab_layout_opts *opts,
+		     struct kab_layout *ret);
 void kab_layout_release(struct kab_layout *layout);
 
 #endif

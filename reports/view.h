@@ -33,6 +33,7 @@ struct kab_view_opts {
 	int drop; /* columns with 0 < drop <= this are left out */
 	int only_pair; /* -1: all test kernels; else that one and the baseline */
 	bool no_legend; /* title line only */
+	bool raw; /* percentages are (test-base)/base: their sign is not a verdict */
 	bool short_labels; /* "base", "test1" for kernels, explained in the legend */
 };
 #define KAB_VIEW_OPTS_INIT      \
@@ -53,20 +54,17 @@ void kab_groups_make(const struct kab_judgement *judgement, const char *metric, 
 void kab_groups_release(struct kab_groups *groups);
 
 kab_view_fn kab_view_compare; /* base, test, gain, verdict: the default */
-kab_view_fn kab_view_describe; /* count mean std min 25% 50% 75% max, a kernel per row */
-kab_view_fn kab_view_runs; /* one row per iteration */
-kab_view_fn kab_view_percentiles; /* rows min avg 50 ... max */
-kab_view_fn kab_view_list; /* a kernel per row below each label: fits any width */
 kab_view_fn kab_view_other; /* rows without a verdict, a metric per row */
+kab_view_fn kab_view_runs; /* one row per iteration of one kernel, metrics as columns */
+kab_view_fn kab_view_percentiles; /* rows min avg 50 ... max of one load */
+kab_view_fn kab_view_kernels; /* a kernel per row, with every statistic */
+kab_view_fn kab_view_kernels_raw; /* the same for layouts with a raw percentage */
+kab_view_fn kab_view_kernels_sem; /* the same where the standard error stands behind +- */
+/* The columns that the tools of these names need, in the order of `kab render`. */
 kab_view_fn kab_view_mmtests;
 kab_view_fn kab_view_norm;
 kab_view_fn kab_view_schedtests;
 kab_view_fn kab_view_fastpath;
 kab_view_fn kab_view_lkp;
-kab_view_fn kab_view_minmax;
-kab_view_fn kab_view_gain;
-kab_view_fn kab_view_perfstat;
-kab_view_fn kab_view_ministat;
-kab_view_fn kab_view_stacked;
 
 #endif

@@ -28,6 +28,8 @@ void kab_labels_cells(const struct kab_labels *l, const struct kab_judged_row *r
 		      struct kab_cell *cells);
 /* The same as one text: "process-pipe 4", or "4-groups" with short_key; caller frees. */
 char *kab_labels_text(const struct kab_labels *l, const struct kab_judged_row *row);
+/* How a load is named where only one column is for it: "4" or, with keys, "4-groups". */
+char *kab_labels_load(const struct kab_labels *l, const struct kab_judged_row *row, bool with_keys);
 void kab_labels_release(struct kab_labels *l);
 
 static inline const struct kab_judged_row *kab_group_row(const struct kab_group *g, size_t i)
@@ -54,6 +56,9 @@ void kab_set_trouble(const struct kab_set_summary *set, char buf[64]);
 /* Fill a VALUE cell: the mean with the decimals its interval supports, or the word. */
 void kab_cell_mean(struct kab_cell *cell, const struct kab_set_summary *set);
 int kab_set_mean_decimals(const struct kab_set_summary *set);
+/* A column for kernel k, called LABEL_WHAT, below the head of that kernel. */
+struct kab_column *kab_view_column(struct kab_table *t, enum kab_role role, size_t k,
+				   const char *label, const char *what, const char *head);
 /* Fill a SPREAD cell. */
 void kab_cell_spread(struct kab_cell *cell, const struct kab_set_summary *set, enum kab_pm pm);
 /* Decimals that the interval of the gain supports, 0..2. */

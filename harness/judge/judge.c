@@ -91,9 +91,12 @@ static void note_exit_facts(struct kab_judgement *ret)
 		for (size_t i = 0; i < row->n_sets; i++) {
 			const struct kab_sample_set *set = row->sets[i].data;
 
-			if (set->n_failed || set->n_missing ||
-			    set->n_planned > set->n_done + set->n_failed + set->n_missing ||
-			    (row->data->primary && !row->sets[i].n_values))
+			size_t seen = set->n_done + set->n_failed + set->n_missing;
+
+			/* A secondary metric that a benchmark does not print is no failure. */
+			if (set->n_failed ||
+			    (row->data->primary &&
+			     (set->n_missing || set->n_planned > seen || !row->sets[i].n_values)))
 				ret->any_failed = true;
 		}
 		for (size_t i = 0; i < row->n_pairs; i++)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Metrics that carry no verdict, one per row: shown, not judged. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "reports/view_internal.h"
+
+static void fill(const struct kab_judged_row *row, const struct kab_view_opts *opts,
+		 const struct kab_table *t, struct kab_cell *cells)
+{
+	for (size_t c = 0; c < t->n_cols; c++) {
+		int k = t->cols[c].kernel;
+
+		if (k < 0 || (size_t)k >= row->n_sets)
+			continue;
+		if (t->cols[c].role == KAB_ROLE_VALUE)
+			kab_cell_mean(&cells[c], &row->sets[k]);
+		else if (t->cols[c].role == KAB_ROLE_SPREAD)
+			kab_cell_spread(&cells[c], &row->sets[k], opts->pm);
+		else
+			kab_cell_gain(&cells[c], &row->pairs[k - 1], true);
+	}
+}
+
+void kab_view_other(const struct kab_group *g, const struct kab_view_opts *opts,
+		    struct kab_table *t)
+{
+	struct kab_labels l = { 0 };
+
+	t->title = kab_xstrdup("Other metrics: shown, not judged");
+	kab_strv_add(&t->legend, "diff = (test-base)/base, its sign is not a verdict");
+	kab_labels_find(g, true, &l);
+	kab_labels_columns(&l, t);
+	for (size_t k = 0; k < kab_group_kernels(g); k++) {
+		char buf[32];
+		const char *label = kab_view_kernel(g, opts, k, buf);
+
+		if (!kab_view_shows(opts, k))
+			continue;
+		kab_view_column(t, KAB_ROLE_VALUE, k, label, "mean", "mean");
+		kab_view_column(t, KAB_ROLE_SPREAD, k, label, "spread", "+/-")->glue = true;
+		if (k) {
+			char *name = kab_xasprintf("%s_diff_pct", label);
+
+			kab_table_column(t, KAB_ROLE_DIFF, (int)k, name, "diff", NULL);
+			free(name);
+		}
+	}
+	for (size_t i = 0; i < g->n; i++) {
+		const struct kab_judged_row *row = kab_group_row(g, i);
+		struct kab_cell *cells;
+		bool any = false;
+
+		for (size_t k = 0; k < row->n_sets; k++)
+			any |= row->sets[k].n_values > 0;
+		if (!any)
+			continue;
+		cells = kab_table_row(t);
+		kab_labels_cells(&l, row, cells);
+		fill(row, opts, t, cells);
+	}
+	kab_labels_release(&l);
+}
