@@ -69,19 +69,23 @@ static int load(struct launch *l, struct kab_cli *cli, const struct kab_args *ar
 			return -1;
 	if (kab_setup_hosts(&l->lab, kab_args_get(args, "host"), &l->hosts, &l->n_hosts, err) < 0)
 		return -1;
-	for (size_t i = 0; i < l->n_hosts; i++)
-		if (l->hosts[i].host->boot != KAB_BOOT_NONE)
-			return kab_err_set(err, KAB_ERR_UNSUPPORTED,
-					   "host '%s': boot method '%s' is not part of this version; set "
-					   "\"method\": \"none\" and boot the host yourself",
-					   l->hosts[i].host->name,
-					   kab_boot_method_name(l->hosts[i].host->boot));
+	for (size_t i = 1; i < l->n_hosts; i++)
+		if ((l->hosts[i].host->boot == KAB_BOOT_NONE) !=
+		    (l->hosts[0].host->boot == KAB_BOOT_NONE))
+			return kab_err_set(
+				err, KAB_ERR_CONFIG,
+				"host '%s' is booted by %s and host '%s' by %s; run them apart",
+				l->hosts[0].host->name,
+				l->hosts[0].host->boot == KAB_BOOT_NONE ? "you" : "kab",
+				l->hosts[i].host->name,
+				l->hosts[i].host->boot == KAB_BOOT_NONE ? "you" : "kab");
 	for (size_t i = 0; i < l->kernels.n; i++)
 		if (l->kernels.v[i].kind > KAB_KERNEL_RELEASE)
-			return kab_err_set(err, KAB_ERR_UNSUPPORTED,
-					   "kernel '%s': this version installs no kernels; install it, "
-					   "boot it, and name it as release:R or running",
-					   l->kernels.v[i].label);
+			return kab_err_set(
+				err, KAB_ERR_UNSUPPORTED,
+				"kernel '%s': this version installs no kernels; install it, "
+				"boot it, and name it as release:R or running",
+				l->kernels.v[i].label);
 	if (seed < 0) {
 		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 			return kab_err_errno(err, KAB_ERR_ENV, "cannot get random bytes");
@@ -91,7 +95,8 @@ static int load(struct launch *l, struct kab_cli *cli, const struct kab_args *ar
 				       .boots = (int)boots,
 				       .iterations = (int)iterations,
 				       .warmup = (int)warmup,
-				       .retry = (int)retry };
+				       .retry = (int)retry,
+				       .booting = l->hosts[0].host->boot != KAB_BOOT_NONE };
 	return kab_plan_make(&l->suite, &l->kernels, l->n_hosts, &opts, &l->plan, err);
 }
 
@@ -116,8 +121,9 @@ static int preflight(struct launch *l, struct kab_cli *cli, const struct kab_eng
 		     int stop_fd, struct kab_err *err)
 {
 	struct kab_strv kab_autostrv problems = KAB_STRV_INIT, warnings = KAB_STRV_INIT;
+	struct kab_strv kab_autostrv touches = KAB_STRV_INIT;
 
-	if (kab_engine_preflight(what, &cli->log, stop_fd, &problems, &warnings, err) < 0)
+	if (kab_engine_preflight(what, &cli->log, stop_fd, &problems, &warnings, &touches, err) < 0)
 		return -1;
 	(void)l;
 	for (size_t i = 0; i < warnings.n; i++)
@@ -126,6 +132,8 @@ static int preflight(struct launch *l, struct kab_cli *cli, const struct kab_eng
 		kab_cli_warn(cli, "%s", problems.v[i]);
 	if (problems.n)
 		return kab_err_set(err, KAB_ERR_ENV, "%s", problems.v[problems.n - 1]);
+	for (size_t i = 0; i < touches.n; i++)
+		kab_cli_say(cli, "kab: will touch: %s", touches.v[i]);
 	return 0;
 }
 
@@ -186,8 +194,8 @@ static int launch(struct launch *l, struct kab_cli *cli, const struct kab_args *
 	kab_cli_say(cli, "kab: run '%s': %zu steps on %zu host%s, seed %llu", l->stored_name,
 		    l->plan.n_steps, l->n_hosts, l->n_hosts == 1 ? "" : "s",
 		    (unsigned long long)l->plan.seed);
-	*ret_status = kab_setup_execute(cli, l->store, run_id, l->stored_name, &l->lab, l->interrupt,
-					&execute);
+	*ret_status = kab_setup_execute(cli, l->store, run_id, l->stored_name, &l->lab,
+					l->interrupt, &execute);
 	return 0;
 }
 
@@ -206,7 +214,8 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 static const struct kab_opt opts[] = {
 	{ "kernel", '\0', "LABEL=SPEC", "a kernel; repeat it, the baseline first", NULL },
 	{ "host", '\0', "H[,H]", "hosts of the lab file, or local (the default)", NULL },
-	{ "condition", '\0', "NAME=V[,V]", "smt=on,off, sysctl.KEY=V, governor=V, file:PATH=V ...", NULL },
+	{ "condition", '\0', "NAME=V[,V]", "smt=on,off, sysctl.KEY=V, governor=V, file:PATH=V ...",
+	  NULL },
 	{ "boots", '\0', "N", "boots per kernel (restarts, if all kernels are one)", NULL },
 	{ "iterations", '\0', "N", "iterations per boot", NULL },
 	{ "warmup", '\0', "N", "iterations before those, not counted", NULL },
@@ -224,18 +233,22 @@ const struct kab_cmd kab_cmd_run = {
 	.summary = "run a suite on kernels and hosts, store it, print the table",
 	.synopsis = "SUITE --kernel LABEL=SPEC [--kernel LABEL=SPEC]... [OPTIONS]",
 	.description =
-		"Makes a plan from the suite, the kernels and the hosts in a random, recorded order,\n"
+		"Makes a plan from the suite, the kernels and the hosts in a random, recorded "
+		"order,\n"
 		"runs it, keeps every iteration in the database, and prints the comparison.\n\n"
 		"SUITE is a file, or the name of one in ./suites, the user's or the installed\n"
-		"folder (see 'kab suites'). SPEC is 'running' or 'release:R' (as 'uname -r' prints\n"
+		"folder (see 'kab suites'). SPEC is 'running' or 'release:R' (as 'uname -r' "
+		"prints\n"
 		"it), or @FILE.json. The first kernel is the baseline.\n\n"
-		"Hosts are not booted by kab: the steps of the kernel that runs are done, then kab\n"
+		"Hosts are not booted by kab: the steps of the kernel that runs are done, then "
+		"kab\n"
 		"says what to boot (exit 4), and 'kab resume' goes on.\n\n"
 		"Ctrl-C once: finish the iteration and stop. Twice: stop now and clean the hosts.\n"
 		"Nothing that is finished is lost; 'kab resume' goes on in both cases.",
-	.example = "  kab run hackbench-groups --kernel base=running --kernel same=running --dry-run\n"
-		   "  kab run hackbench-groups --host tx2 --kernel base=release:6.12.0 \\\n"
-		   "      --kernel patched=release:6.12.0-patched --iterations 10",
+	.example =
+		"  kab run hackbench-groups --kernel base=running --kernel same=running --dry-run\n"
+		"  kab run hackbench-groups --host tx2 --kernel base=release:6.12.0 \\\n"
+		"      --kernel patched=release:6.12.0-patched --iterations 10",
 	.completes = "suite",
 	.opts = opts,
 	.min_pos = 1,

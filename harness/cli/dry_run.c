@@ -66,23 +66,25 @@ static void print_steps(FILE *f, const struct kab_engine_new *what, bool all)
 		const char *condition = plan->conditions[s->condition].text;
 
 		if (!all && shown == LISTED_STEPS) {
-			fprintf(f, "  ... and %zu more steps (-v lists all)\n", plan->n_steps - shown);
+			fprintf(f, "  ... and %zu more steps (-v lists all)\n",
+				plan->n_steps - shown);
 			return;
 		}
 		if (s->boot != last_boot && !plan->restarts)
-			fprintf(f, "  host %s, boot %d: kernel '%s'\n",
-				what->hosts[b->host]->name, b->sequence,
-				what->kernels->v[b->kernel].label);
+			fprintf(f, "  host %s, boot %d: kernel '%s'\n", what->hosts[b->host]->name,
+				b->sequence, what->kernels->v[b->kernel].label);
 		last_boot = s->boot;
 		fprintf(f, "  %5lld  %s%s%s%s%s  %s  %s%d\n", (long long)s->sequence,
-			what->suite->cases[in->case_index].name, *in->row_key ? " " : "", in->row_key,
-			*condition ? " " : "", condition, what->kernels->v[b->kernel].label,
-			s->warmup ? "warm-up " : "iteration ", s->iteration);
+			what->suite->cases[in->case_index].name, *in->row_key ? " " : "",
+			in->row_key, *condition ? " " : "", condition,
+			what->kernels->v[b->kernel].label, s->warmup ? "warm-up " : "iteration ",
+			s->iteration);
 		shown++;
 	}
 }
 
-void kab_dry_run_print(struct kab_cli *cli, const struct kab_engine_new *what, struct kab_store *store)
+void kab_dry_run_print(struct kab_cli *cli, const struct kab_engine_new *what,
+		       struct kab_store *store)
 {
 	const struct kab_plan *plan = what->plan;
 	char *time kab_autofree = NULL;
@@ -131,7 +133,12 @@ void kab_dry_run_print(struct kab_cli *cli, const struct kab_engine_new *what, s
 		longest = fmax(longest, total);
 	}
 	time = kab_text_duration(longest);
-	fprintf(f, "%zu steps, %s%s%s; reboots by kab: %s\n", plan->n_steps, unknown ? "at least " : "about ",
-		time, unknown ? " (some durations are unknown)" : "", "none");
+	fprintf(f, "%zu steps, %s%s%s of measuring; reboots by kab: ", plan->n_steps,
+		unknown ? "at least " : "about ", time,
+		unknown ? " (some durations are unknown)" : "");
+	if (plan->booting)
+		fprintf(f, "%zu\n", plan->n_boots);
+	else
+		fprintf(f, "none\n");
 	fprintf(f, "Nothing was run or stored.\n");
 }

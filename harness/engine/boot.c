@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Which kernel runs on the host, and which boot of the plan comes next. Method `none`: what runs is
- * checked; nothing is ever booted. A boot is proven by the kernel's identity and by a boot id that
- * no other boot of the run has used on this host.
+ * checked; nothing is ever booted. The other methods bring the host into the next kernel of the plan.
+ * A boot is proven by the kernel's identity and by a boot id that no other boot of the run has used
+ * on this host.
  */
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base/clock.h"
 #include "engine/lane.h"
 #include "engine/probe.h"
+#include "engine/reboot.h"
 
 static bool has_open_steps(const struct kab_lane *lane, int64_t boot_id)
 {
@@ -95,36 +97,110 @@ static void boot_event(struct kab_lane *lane, const struct kab_boot_info *boot)
 	kab_queue_push(lane->queue, &e);
 }
 
-int kab_boot_next(struct kab_lane *lane, bool *in_session, enum kab_boot_answer *ret,
-		  const char **ret_kernel, struct kab_err *err)
+/* Method none: the first open boot that what runs now can serve. */
+static struct kab_boot_info *choose_running(struct kab_lane *lane)
 {
 	const char *os_boot_id = kab_facts_get(&lane->facts, "boot_id");
-	struct kab_boot_info *first = NULL, *chosen = NULL;
 
-	memset(in_session, 0, lane->n_boots * sizeof(*in_session));
 	for (size_t i = 0; i < lane->n_boots; i++) {
 		struct kab_boot_info *boot = &lane->boots[i];
 
-		if (!is_open(lane, boot))
-			continue;
-		if (!strcmp(boot->state, "proven") && strcmp(boot->os_boot_id, os_boot_id) &&
-		    repeat_broken(lane, boot, err) < 0)
-			return -1;
-		if (!first)
-			first = boot;
-		if (chosen ||
+		if (!is_open(lane, boot) ||
 		    !kab_job_kernel_matches(lane->job, lane->host->name, boot->kernel, &lane->facts,
 					    NULL))
 			continue;
 		/* Going on with a boot, a restart in the same boot, or a boot not seen before. */
 		if (!strcmp(boot->state, "proven") || boot->restart ||
 		    !boot_id_used(lane, os_boot_id))
-			chosen = boot;
+			return boot;
 	}
-	if (!first) {
-		*ret = KAB_BOOT_NOTHING;
+	return NULL;
+}
+
+/* This kernel does not boot here: none of its boots will be tried again. */
+static int give_up(struct kab_lane *lane, const char *kernel, const char *why, struct kab_err *err)
+{
+	char *reason kab_autofree = kab_xasprintf("kernel '%s' does not boot on '%s': %s", kernel,
+						  lane->host->name, why);
+
+	for (size_t i = 0; i < lane->n_boots; i++) {
+		struct kab_boot_info *boot = &lane->boots[i];
+
+		if (strcmp(boot->kernel, kernel) || !is_open(lane, boot))
+			continue;
+		if (kab_store_boot_state(lane->opts->store, boot->id, "failed", reason, err) < 0)
+			return -1;
+		for (size_t k = 0; k < lane->n_steps; k++)
+			if (lane->steps[k].boot_id == boot->id &&
+			    (lane->steps[k].state == KAB_ITER_PENDING ||
+			     lane->steps[k].state == KAB_ITER_RUNNING) &&
+			    kab_step_missing(lane, &lane->steps[k], boot, reason, err) < 0)
+				return -1;
+		free(boot->state);
+		boot->state = kab_xstrdup("failed");
+	}
+	kab_lane_note(lane, "%s; going on without it", reason);
+	return 0;
+}
+
+/* Bring the host into the kernel of the first open boot. 1: that kernel was given up. */
+static int boot_it(struct kab_lane *lane, struct kab_boot_info *boot, struct kab_err *err)
+{
+	char *why kab_autofree = NULL;
+	int status;
+
+	if (!strcmp(boot->state, "proven"))
 		return 0;
+	status = kab_reboot_into(lane, boot, &why, err);
+	if (status > 0 && give_up(lane, boot->kernel, why ? why : "no reason known", err) < 0)
+		return -1;
+	return status;
+}
+
+/* A proven boot is over when the host has been restarted since. */
+static int repeat_if_broken(struct kab_lane *lane, struct kab_err *err)
+{
+	const char *os_boot_id = kab_facts_get(&lane->facts, "boot_id");
+
+	for (size_t i = 0; i < lane->n_boots; i++) {
+		struct kab_boot_info *boot = &lane->boots[i];
+
+		if (is_open(lane, boot) && !strcmp(boot->state, "proven") &&
+		    strcmp(boot->os_boot_id, os_boot_id) && repeat_broken(lane, boot, err) < 0)
+			return -1;
 	}
+	return 0;
+}
+
+static struct kab_boot_info *first_open(const struct kab_lane *lane)
+{
+	for (size_t i = 0; i < lane->n_boots; i++)
+		if (is_open(lane, &lane->boots[i]))
+			return &lane->boots[i];
+	return NULL;
+}
+
+int kab_boot_next(struct kab_lane *lane, bool *in_session, enum kab_boot_answer *ret,
+		  const char **ret_kernel, struct kab_err *err)
+{
+	bool booting = lane->host->boot != KAB_BOOT_NONE;
+	struct kab_boot_info *first, *chosen;
+	int status;
+
+	memset(in_session, 0, lane->n_boots * sizeof(*in_session));
+	if (repeat_if_broken(lane, err) < 0)
+		return -1;
+	do {
+		first = first_open(lane);
+		if (!first) {
+			*ret = KAB_BOOT_NOTHING;
+			return 0;
+		}
+		chosen = booting ? first : choose_running(lane);
+		status = booting ? boot_it(lane, chosen, err) : 0;
+		if (status < 0)
+			return -1;
+	} while (status > 0);
 	if (!chosen) {
 		*ret = KAB_BOOT_USER;
 		*ret_kernel = first->kernel;

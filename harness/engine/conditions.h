@@ -13,8 +13,9 @@
 
 /* `dir` is a folder on the target (kab_detach_base); become NULL or "sudo". All block.
  * Errors: REMOTE with what the target said, and those of the transport. */
-int kab_conditions_check(struct kab_session *s, const char *become, const struct kab_setting_list *set,
-			 const struct kab_wait *wait, struct kab_err *err);
+int kab_conditions_check(struct kab_session *s, const char *become,
+			 const struct kab_setting_list *set, const struct kab_wait *wait,
+			 struct kab_err *err);
 int kab_conditions_apply(struct kab_session *s, const char *become, const char *dir,
 			 const struct kab_setting_list *set, const struct kab_wait *wait,
 			 struct kab_err *err);

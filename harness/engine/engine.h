@@ -28,11 +28,11 @@ struct kab_engine_new {
 	const struct kab_plan *plan;
 	const struct kab_lab *lab;
 	const struct kab_lab_host *const *hosts; /* n_hosts, order of the plan */
-	const struct kab_facts *facts;		 /* n_hosts, as probed in preflight */
+	const struct kab_facts *facts; /* n_hosts, as probed in preflight */
 	size_t n_hosts;
-	const char *name;	  /* wished name of the run */
+	const char *name; /* wished name of the run */
 	const char *command_line; /* for the record */
-	const char *version;	  /* of kab */
+	const char *version; /* of kab */
 };
 /* Stores the run and its steps. *ret_name: the name it got (caller frees). */
 int kab_engine_create(struct kab_store *store, const struct kab_engine_new *what, int64_t *ret_id,
@@ -41,11 +41,11 @@ int kab_engine_create(struct kab_store *store, const struct kab_engine_new *what
 /* ---- executing ---- */
 
 enum kab_event_kind {
-	KAB_EVENT_NOTE,	      /* text: connected, waiting for a lease, condition applied ... */
-	KAB_EVENT_BOOT,	      /* a boot begins: kernel, text */
+	KAB_EVENT_NOTE, /* text: connected, waiting for a lease, condition applied ... */
+	KAB_EVENT_BOOT, /* a boot begins: kernel, text */
 	KAB_EVENT_STEP_BEGIN, /* case ... iteration are set */
-	KAB_EVENT_STEP_END,   /* state, value, text (reason) are set too */
-	KAB_EVENT_LANE_END,   /* text: how it ended */
+	KAB_EVENT_STEP_END, /* state, value, text (reason) are set too */
+	KAB_EVENT_LANE_END, /* text: how it ended */
 };
 
 /* Strings are owned by the event and valid during the callback. */
@@ -56,23 +56,23 @@ struct kab_event {
 	bool warmup;
 	enum kab_iter_state state;
 	int64_t iteration_id;
-	double value;	   /* primary metric (mean of its samples); NAN when none */
-	double elapsed_s;  /* NAN unknown */
+	double value; /* primary metric (mean of its samples); NAN when none */
+	double elapsed_s; /* NAN unknown */
 	size_t done, total; /* steps of this host, warm-ups included */
 };
 
 enum kab_lane_outcome {
-	KAB_LANE_DONE,	      /* every step of the host has a final state */
-	KAB_LANE_NEEDS_BOOT,  /* the user has to boot another kernel, then resume */
-	KAB_LANE_STOPPED,     /* asked to stop */
-	KAB_LANE_FAILED,      /* err says why; resume goes on */
+	KAB_LANE_DONE, /* every step of the host has a final state */
+	KAB_LANE_NEEDS_BOOT, /* the user has to boot another kernel, then resume */
+	KAB_LANE_STOPPED, /* asked to stop */
+	KAB_LANE_FAILED, /* err says why; resume goes on */
 };
 
 struct kab_lane_result {
 	char *host;
 	enum kab_lane_outcome outcome;
 	char *kernel; /* NEEDS_BOOT: label of the kernel to boot */
-	char *spec;   /* NEEDS_BOOT: what it is */
+	char *spec; /* NEEDS_BOOT: what it is */
 	struct kab_err err;
 };
 
@@ -80,8 +80,8 @@ struct kab_engine_opts {
 	struct kab_store *store;
 	int64_t run_id;
 	const struct kab_lab *lab;
-	int stop_fd;	   /* readable: finish the iteration and stop; -1 never */
-	int cancel_fd;	   /* readable: stop now and clean the targets; -1 never */
+	int stop_fd; /* readable: finish the iteration and stop; -1 never */
+	int cancel_fd; /* readable: stop now and clean the targets; -1 never */
 	double lease_wait_s; /* wait so long for a host that is leased to somebody else */
 	const struct kab_log *log;
 	/* Called in the caller's thread, one at a time. May be NULL. */
@@ -99,10 +99,12 @@ void kab_lane_results_free(struct kab_lane_result *results, size_t n);
 
 /*
  * Before anything starts: is every condition possible, can each case run there, does the host run
- * a kernel of the run? Text for the user, one line each, is appended to *problems (fatal) and
- * *warnings. Blocks. Returns 0 also with problems.
+ * a kernel of the run, or can kab boot it into each? Text for the user, one line each, is appended
+ * to *problems (fatal), *warnings, and *touches (what the run will change on a host). Blocks.
+ * Returns 0 also with problems.
  */
-int kab_engine_preflight(const struct kab_engine_new *what, const struct kab_log *log, int cancel_fd,
-			 struct kab_strv *problems, struct kab_strv *warnings, struct kab_err *err);
+int kab_engine_preflight(const struct kab_engine_new *what, const struct kab_log *log,
+			 int cancel_fd, struct kab_strv *problems, struct kab_strv *warnings,
+			 struct kab_strv *touches, struct kab_err *err);
 
 #endif

@@ -14,8 +14,8 @@ struct kab_job {
 	char uid[17];
 	int retry;
 	bool restarts, booting;
-	struct kab_strv hosts;	  /* labels, order of the plan */
-	struct kab_strv running;  /* for each host: release, then build id, of "running" */
+	struct kab_strv hosts; /* labels, order of the plan */
+	struct kab_strv running; /* for each host: release, then build id, of "running" */
 };
 
 int kab_job_load(struct kab_store *store, int64_t run_id, struct kab_job *ret, struct kab_err *err);

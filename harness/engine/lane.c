@@ -124,7 +124,8 @@ static int take_lease(struct kab_lane *lane, struct kab_err *err)
 		struct kab_lease_info info;
 
 		if (kab_lease_acquire(lane->session, NULL, lane->owner, LEASE_S,
-				      KAB_LEASE_KILL_LEFTOVER, &wait, &lane->lease, &info, err) == 0)
+				      KAB_LEASE_KILL_LEFTOVER, &wait, &lane->lease, &info,
+				      err) == 0)
 			return 0;
 		if (err->code != KAB_ERR_BUSY || kab_now_mono_ns() >= deadline)
 			return -1;
@@ -198,7 +199,8 @@ static int close_boots(struct kab_lane *lane, const bool *in_session, struct kab
 			open = open || (lane->steps[k].boot_id == lane->boots[i].id &&
 					is_open(&lane->steps[k]));
 		if (in_session[i] && !open &&
-		    kab_store_boot_state(lane->opts->store, lane->boots[i].id, "done", NULL, err) < 0)
+		    kab_store_boot_state(lane->opts->store, lane->boots[i].id, "done", NULL, err) <
+			    0)
 			return -1;
 	}
 	return 0;
@@ -222,7 +224,9 @@ static int run_session(struct kab_lane *lane, const bool *in_session, struct kab
 		if (rebooted) {
 			kab_store_event(lane->opts->store, lane->job->info.id, boot->id,
 					"unexpected-reboot", "the host restarted by itself", NULL);
-			lane->condition = NULL;
+			/* Settings in files outlive a restart; the note of their old values does too. */
+			if (undo_condition(lane, err) < 0)
+				return -1;
 			return probe(lane, err);
 		}
 	}

@@ -32,7 +32,7 @@ struct kab_lane {
 	char owner[KAB_LEASE_OWNER_MAX];
 
 	/* where it is */
-	struct kab_facts facts;		     /* of the present boot and condition */
+	struct kab_facts facts; /* of the present boot and condition */
 	char machine_hash[65];
 	const struct kab_setting_list *condition; /* applied; NULL: none */
 	size_t done;
@@ -51,13 +51,14 @@ int kab_lane_connect(struct kab_lane *lane, struct kab_err *err);
 void kab_lane_disconnect(struct kab_lane *lane);
 /* After a lost link: try again, with growing pauses, until deadline_ns. */
 int kab_lane_reconnect(struct kab_lane *lane, int64_t deadline_ns, struct kab_err *err);
-void kab_lane_note(struct kab_lane *lane, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void kab_lane_note(struct kab_lane *lane, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* ---- boot.c: which kernel runs, and what comes next ---- */
 enum kab_boot_answer {
-	KAB_BOOT_READY,	     /* the session's boots are proven */
-	KAB_BOOT_USER,	     /* the user has to boot *ret_kernel */
-	KAB_BOOT_NOTHING,    /* no boot of this host is pending */
+	KAB_BOOT_READY, /* the session's boots are proven */
+	KAB_BOOT_USER, /* the user has to boot *ret_kernel */
+	KAB_BOOT_NOTHING, /* no boot of this host is pending */
 };
 /* Choose and prove the next session: on READY, in_session[i] says which of lane->boots take part. */
 int kab_boot_next(struct kab_lane *lane, bool *in_session, enum kab_boot_answer *ret,
@@ -66,7 +67,10 @@ int kab_boot_next(struct kab_lane *lane, bool *in_session, enum kab_boot_answer 
 /* ---- step.c: one iteration ---- */
 /* 0: it has a final state (or was left pending because of a stop: step->state tells); -1: the lane
  * cannot go on. *ret_rebooted: the host was restarted under it. */
-int kab_step_run(struct kab_lane *lane, struct kab_step_info *step, const struct kab_boot_info *boot,
-		 bool *ret_rebooted, struct kab_err *err);
+int kab_step_run(struct kab_lane *lane, struct kab_step_info *step,
+		 const struct kab_boot_info *boot, bool *ret_rebooted, struct kab_err *err);
+/* The iteration will never be run: record why. */
+int kab_step_missing(struct kab_lane *lane, struct kab_step_info *step,
+		     const struct kab_boot_info *boot, const char *reason, struct kab_err *err);
 
 #endif

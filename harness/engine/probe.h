@@ -26,8 +26,8 @@ void kab_probe_machine_hash(const struct kab_facts *facts, char hex[65]);
 /* One host of a parallel probe. */
 struct kab_probe_host {
 	const struct kab_lab_host *host; /* in */
-	struct kab_facts facts;		 /* out; caller releases */
-	int failed;			 /* out: 1 when err is set */
+	struct kab_facts facts; /* out; caller releases */
+	int failed; /* out: 1 when err is set */
 	struct kab_err err;
 };
 /* Probe all at once, a thread each. deadline_s for each host. Never fails as a whole. */

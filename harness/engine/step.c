@@ -116,7 +116,8 @@ static double primary_value(const struct attempt *a, const struct kab_samples *s
 	size_t n = 0;
 
 	for (size_t i = 0; i < samples->n; i++) {
-		if (kab_runner_metric(a->runner, samples->v[i].metric) != kab_runner_primary(a->runner))
+		if (kab_runner_metric(a->runner, samples->v[i].metric) !=
+		    kab_runner_primary(a->runner))
 			continue;
 		sum += samples->v[i].value;
 		*ret_unit = samples->v[i].unit;
@@ -162,9 +163,9 @@ static int commit(struct attempt *a, enum kab_iter_state state, const char *reas
 	if (a->run.state != KAB_DETACH_DONE)
 		result.elapsed_s = result.user_s = result.system_s = result.max_rss_kb = NAN;
 	for (size_t i = 0; i < a->n_streams; i++)
-		streams[i] = (struct kab_store_stream){ a->stream_names[i],
-							 kab_buf_str(&a->streams[i]),
-							 a->streams[i].len, a->streams[i].cut };
+		streams[i] =
+			(struct kab_store_stream){ a->stream_names[i], kab_buf_str(&a->streams[i]),
+						   a->streams[i].len, a->streams[i].cut };
 	if (kab_store_commit_iteration(a->lane->opts->store, &result, err) < 0)
 		return -1;
 	a->step->state = state;
@@ -183,9 +184,10 @@ static int build(struct attempt *a, char **ret_reason, struct kab_err *err)
 	struct kab_err why = KAB_ERR_INIT;
 
 	if (!in)
-		return kab_err_set(err, KAB_ERR_STORE,
-				   "the stored suite has no case '%s' (%s); was the database edited?",
-				   a->step->case_name, a->step->row_key);
+		return kab_err_set(
+			err, KAB_ERR_STORE,
+			"the stored suite has no case '%s' (%s); was the database edited?",
+			a->step->case_name, a->step->row_key);
 	a->c = &a->lane->job->suite.cases[in->case_index];
 	a->runner = kab_case_runner(a->c);
 	kab_params_copy(&a->params, &in->params);
@@ -213,7 +215,7 @@ static int start(struct attempt *a, struct kab_err *err)
 	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
 	struct kab_detach_file *files kab_autofree =
 		kab_xcalloc(a->cmd.place_n + 1, sizeof(*files));
-	const char *const *prepare[2] = { NULL, NULL }, *const *cleanup[2] = { NULL, NULL };
+	const char *const *prepare[2] = { NULL, NULL }, *const * cleanup[2] = { NULL, NULL };
 	struct kab_detach_spec spec = {
 		.run_id = a->run_id,
 		.token = a->lane->lease.token,
@@ -228,8 +230,8 @@ static int start(struct attempt *a, struct kab_err *err)
 
 	for (size_t i = 0; i < a->cmd.place_n; i++)
 		files[i] = (struct kab_detach_file){ a->cmd.place[i].name, a->cmd.place[i].data,
-						      a->cmd.place[i].len,
-						      a->cmd.place[i].executable ? 0755 : 0644 };
+						     a->cmd.place[i].len,
+						     a->cmd.place[i].executable ? 0755 : 0644 };
 	if (a->cmd.prepare.n) {
 		prepare[0] = (const char *const *)kab_strv_argv(&a->cmd.prepare);
 		spec.prepare = prepare;
@@ -317,7 +319,8 @@ static char *run_failure(const struct attempt *a)
 	if (r->signal)
 		return kab_xasprintf("killed by signal %d (SIG%s)%s", r->signal,
 				     sigabbrev_np(r->signal) ? sigabbrev_np(r->signal) : "?",
-				     r->oom_known && r->oom ? ", out of memory says the kernel" : "");
+				     r->oom_known && r->oom ? ", out of memory says the kernel"
+							    : "");
 	if (strcmp(r->step, "benchmark") && *r->step)
 		return kab_xasprintf("step '%s' failed with exit status %d", r->step,
 				     r->exit_status);
@@ -344,15 +347,15 @@ static int judge_and_commit(struct attempt *a, struct kab_err *err)
 		if (!strcmp(a->stream_names[i], "steps") ||
 		    !strcmp(a->stream_names[i], "background"))
 			continue;
-		named[outputs.n++] = (struct kab_stream){ a->stream_names[i],
-							  kab_buf_str(&a->streams[i]),
-							  a->streams[i].len, a->streams[i].cut };
+		named[outputs.n++] =
+			(struct kab_stream){ a->stream_names[i], kab_buf_str(&a->streams[i]),
+					     a->streams[i].len, a->streams[i].cut };
 	}
 	a->runner->parse(&outputs, a->run.state == KAB_DETACH_DONE ? a->run.exit_status : -1,
 			 &a->params, &parsed);
 	if (!reason && a->lane->condition &&
-	    kab_conditions_verify(a->lane->session, a->lane->host->become, a->lane->condition, &wait,
-				  &why) < 0) {
+	    kab_conditions_verify(a->lane->session, a->lane->host->become, a->lane->condition,
+				  &wait, &why) < 0) {
 		if (why.code != KAB_ERR_REMOTE) {
 			*err = why;
 			kab_parse_result_release(&parsed);
@@ -386,8 +389,9 @@ static int carry_out(struct attempt *a, struct kab_err *err)
 		return -1;
 	/* Lost before anything ran (its folder is gone): it is still to be done. */
 	if (a->run.state == KAB_DETACH_NONE)
-		return kab_err_set(err, KAB_ERR_REMOTE,
-				   "the work folder on the host lost the run; is it being cleaned?");
+		return kab_err_set(
+			err, KAB_ERR_REMOTE,
+			"the work folder on the host lost the run; is it being cleaned?");
 	return judge_and_commit(a, err);
 }
 
@@ -483,8 +487,24 @@ out:
 	return status;
 }
 
-int kab_step_run(struct kab_lane *lane, struct kab_step_info *step, const struct kab_boot_info *boot,
-		 bool *ret_rebooted, struct kab_err *err)
+int kab_step_missing(struct kab_lane *lane, struct kab_step_info *step,
+		     const struct kab_boot_info *boot, const char *reason, struct kab_err *err)
+{
+	const struct kab_instance *in = kab_job_instance(lane->job, step->case_name, step->row_key);
+	struct attempt a = { .lane = lane, .step = step, .boot = boot };
+
+	if (!in)
+		return kab_err_set(err, KAB_ERR_STORE, "the stored suite has no case '%s' (%s)",
+				   step->case_name, step->row_key);
+	a.c = &lane->job->suite.cases[in->case_index];
+	a.runner = kab_case_runner(a.c);
+	a.run.elapsed_s = a.run.user_s = a.run.system_s = NAN;
+	a.run.max_rss_kb = -1;
+	return commit(&a, KAB_ITER_MISSING, reason, NULL, err);
+}
+
+int kab_step_run(struct kab_lane *lane, struct kab_step_info *step,
+		 const struct kab_boot_info *boot, bool *ret_rebooted, struct kab_err *err)
 {
 	*ret_rebooted = false;
 	for (;;) {
