@@ -40,7 +40,7 @@ static int get_iteration(struct kab_store *store, int64_t id, struct iteration *
 	if (!rc)
 		return kab_err_set(err, KAB_ERR_STORE, "there is no iteration %lld in '%s'",
 				   (long long)id, store->path);
-	if (kab_iter_state_parse((const char *)sqlite3_column_text(stmt, 0), &ret->state))
+	if (kab_iter_state_parse(kab_sql_str(stmt, 0), &ret->state))
 		return kab_err_set(err, KAB_ERR_STORE, "iteration %lld has an unknown state",
 				   (long long)id);
 	ret->runner = kab_sql_text(stmt, 1);

@@ -85,7 +85,10 @@ int kab_sql_int(struct kab_store *store, struct kab_err *err, int64_t *ret, cons
  * another program is busy, at most the bound of the handle. */
 int kab_sql_script(struct kab_store *store, const char *sql, struct kab_err *err);
 
-/* Column i: a copy (NULL for NULL), "" for NULL, a number, NAN for NULL. */
+/* Column i. kab_sql_str: borrowed until the next step, "" for NULL (which a damaged file may have
+ * where the schema allows none). kab_sql_dup: a copy, NULL for NULL; kab_sql_text: a copy, "" for
+ * NULL; kab_sql_double: NAN for NULL. */
+const char *kab_sql_str(sqlite3_stmt *stmt, int i);
 char *kab_sql_dup(sqlite3_stmt *stmt, int i);
 char *kab_sql_text(sqlite3_stmt *stmt, int i);
 double kab_sql_double(sqlite3_stmt *stmt, int i);

@@ -156,6 +156,9 @@ int kab_store_migrate(struct kab_store *store, const struct kab_store_env *env, 
 			store->path, (long long)have, (long long)newest);
 	if (have == newest)
 		return 0;
+	if (store->mode == KAB_STORE_READ && !objects) /* another kab is just making it */
+		return kab_err_set(err, KAB_ERR_NOT_FOUND, "database '%s' is still empty",
+				   store->path);
 	if (store->mode == KAB_STORE_READ)
 		return kab_err_set(
 			err, KAB_ERR_STORE,

@@ -112,9 +112,8 @@ static int read_samples(struct kab_store *store, int64_t extraction_id, struct k
 	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1) {
 		enum kab_direction dir = KAB_DIR_NONE;
 
-		kab_direction_parse((const char *)sqlite3_column_text(stmt, 2), &dir);
-		kab_samples_add(ret, (const char *)sqlite3_column_text(stmt, 0),
-				(const char *)sqlite3_column_text(stmt, 1), dir,
+		kab_direction_parse(kab_sql_str(stmt, 2), &dir);
+		kab_samples_add(ret, kab_sql_str(stmt, 0), kab_sql_str(stmt, 1), dir,
 				sqlite3_column_double(stmt, 3));
 	}
 	return rc;

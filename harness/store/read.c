@@ -73,7 +73,7 @@ static int fill_run(sqlite3_stmt *stmt, struct kab_run_info *r)
 		.created_wall_ns = sqlite3_column_int64(stmt, 9),
 		.finished_wall_ns = sqlite3_column_int64(stmt, 10),
 	};
-	return kab_run_state_parse((const char *)sqlite3_column_text(stmt, 8), &r->state);
+	return kab_run_state_parse(kab_sql_str(stmt, 8), &r->state);
 }
 
 /* The newest attempt of each planned iteration counts, and what a later reading made of it; the
@@ -94,7 +94,7 @@ static int count_steps(struct kab_store *store, struct kab_run_info *r, struct k
 		size_t n = (size_t)sqlite3_column_int64(stmt, 1);
 		enum kab_iter_state state = KAB_ITER_PENDING;
 
-		kab_iter_state_parse((const char *)sqlite3_column_text(stmt, 0), &state);
+		kab_iter_state_parse(kab_sql_str(stmt, 0), &state);
 		r->n_iterations += n;
 		if (state == KAB_ITER_DONE)
 			r->n_done += n;
@@ -154,8 +154,8 @@ static int later_wishes(struct kab_store *store, const struct kab_run_info *r, c
 
 	if (rc < 0)
 		return -1;
-	names = rc ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
-	if (names) {
+	names = rc ? kab_sql_str(stmt, 0) : "";
+	if (*names) {
 		what = describe(r);
 		*ret_note = kab_xasprintf("this is %s; newer runs of that name: %s", what, names);
 	}
@@ -336,7 +336,7 @@ static void fill_step(sqlite3_stmt *stmt, struct kab_step_info *s)
 		.started_wall_ns = sqlite3_column_int64(stmt, 24),
 		.finished_wall_ns = sqlite3_column_int64(stmt, 25),
 	};
-	kab_iter_state_parse((const char *)sqlite3_column_text(stmt, 18), &s->state);
+	kab_iter_state_parse(kab_sql_str(stmt, 18), &s->state);
 }
 
 int kab_store_list_steps(struct kab_store *store, int64_t run_id, int64_t boot_id,
@@ -418,8 +418,7 @@ int kab_store_boot_facts(struct kab_store *store, int64_t boot_id, struct kab_fa
 
 	*ret = (struct kab_facts){ 0 };
 	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1)
-		kab_facts_set(ret, (const char *)sqlite3_column_text(stmt, 0),
-			      (const char *)sqlite3_column_text(stmt, 1));
+		kab_facts_set(ret, kab_sql_str(stmt, 0), kab_sql_str(stmt, 1));
 	if (rc < 0)
 		kab_facts_release(ret);
 	return rc;

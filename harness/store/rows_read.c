@@ -106,7 +106,7 @@ static int read_conditions(struct kab_store *store, struct rows *rows, size_t r,
 	int rc = -1;
 
 	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1)
-		(void)WORD_INDEX(&rows->conditions, (const char *)sqlite3_column_text(stmt, 0));
+		(void)WORD_INDEX(&rows->conditions, kab_sql_str(stmt, 0));
 	return rc;
 }
 
@@ -118,7 +118,7 @@ static int read_hosts(struct kab_store *store, struct rows *rows, size_t r, stru
 	int rc = -1;
 
 	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1)
-		(void)WORD_INDEX(&rows->hosts, (const char *)sqlite3_column_text(stmt, 0));
+		(void)WORD_INDEX(&rows->hosts, kab_sql_str(stmt, 0));
 	return rc;
 }
 
@@ -139,15 +139,14 @@ static int read_verdicts(struct kab_store *store, struct rows *rows, size_t r, s
 
 	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1) {
 		struct rows_verdict *v = KAB_PUSH(&rows->verdicts);
-		const char *dir = (const char *)sqlite3_column_text(stmt, 4);
+		const char *dir = kab_sql_str(stmt, 4);
 
 		v->run = r;
 		v->case_name = kab_sql_text(stmt, 0);
 		v->runner = kab_sql_text(stmt, 1);
 		v->metric = kab_sql_text(stmt, 2);
 		v->unit = kab_sql_dup(stmt, 3);
-		if (dir)
-			kab_direction_parse(dir, &v->dir);
+		kab_direction_parse(dir, &v->dir); /* NONE when it is not told */
 		v->margin_pct = sqlite3_column_double(stmt, 5);
 		v->order = sqlite3_column_int(stmt, 6);
 	}
@@ -402,20 +401,17 @@ static int read_iterations(struct kab_store *store, struct rows *rows, size_t r,
 		it->extraction_id = sqlite3_column_int64(stmt, 1);
 		it->boot_id = sqlite3_column_int64(stmt, 2);
 		it->run = r;
-		it->kernel = kernel_of(rows, r, (const char *)sqlite3_column_text(stmt, 4));
-		it->group = group_of(rows, &hint, (const char *)sqlite3_column_text(stmt, 3),
-				     (const char *)sqlite3_column_text(stmt, 5),
-				     (const char *)sqlite3_column_text(stmt, 6),
-				     (const char *)sqlite3_column_text(stmt, 7),
-				     (const char *)sqlite3_column_text(stmt, 8),
-				     sqlite3_column_int(stmt, 9));
+		it->kernel = kernel_of(rows, r, kab_sql_str(stmt, 4));
+		it->group = group_of(rows, &hint, kab_sql_str(stmt, 3), kab_sql_str(stmt, 5),
+				     kab_sql_str(stmt, 6), kab_sql_str(stmt, 7),
+				     kab_sql_str(stmt, 8), sqlite3_column_int(stmt, 9));
 		it->block = sqlite3_column_int(stmt, 10);
 		if (it->block >= 0)
 			it->block += rows->run[r].block_base;
 		it->sequence = rows->run[r].sequence_base + sqlite3_column_int64(stmt, 11);
 		it->attempt = sqlite3_column_int(stmt, 12);
 		it->restart = sqlite3_column_int(stmt, 13) != 0;
-		kab_iter_state_parse((const char *)sqlite3_column_text(stmt, 14), &it->state);
+		kab_iter_state_parse(kab_sql_str(stmt, 14), &it->state);
 		it->reason = kab_sql_dup(stmt, 16);
 		if (wrong_kernel && it->state == KAB_ITER_DONE) {
 			it->state = KAB_ITER_FAILED;
@@ -465,9 +461,8 @@ static int read_samples(struct kab_store *store, struct rows *rows, size_t r,
 		}
 		if (!it || it->state != KAB_ITER_DONE)
 			continue;
-		kab_direction_parse((const char *)sqlite3_column_text(stmt, 3), &dir);
-		add_value(rows, it, (const char *)sqlite3_column_text(stmt, 1),
-			  (const char *)sqlite3_column_text(stmt, 2), dir, ROWS_SAMPLE,
+		kab_direction_parse(kab_sql_str(stmt, 3), &dir);
+		add_value(rows, it, kab_sql_str(stmt, 1), kab_sql_str(stmt, 2), dir, ROWS_SAMPLE,
 			  sqlite3_column_double(stmt, 4));
 	}
 	return rc;

@@ -252,6 +252,13 @@ int kab_sql_script(struct kab_store *store, const char *sql, struct kab_err *err
 	return rc == SQLITE_OK ? 0 : kab_store_fail(store, rc, err);
 }
 
+const char *kab_sql_str(sqlite3_stmt *stmt, int i)
+{
+	const char *s = (const char *)sqlite3_column_text(stmt, i);
+
+	return s ? s : "";
+}
+
 char *kab_sql_dup(sqlite3_stmt *stmt, int i)
 {
 	return kab_xstrdup((const char *)sqlite3_column_text(stmt, i));
@@ -259,9 +266,7 @@ char *kab_sql_dup(sqlite3_stmt *stmt, int i)
 
 char *kab_sql_text(sqlite3_stmt *stmt, int i)
 {
-	const char *s = (const char *)sqlite3_column_text(stmt, i);
-
-	return kab_xstrdup(s ? s : "");
+	return kab_xstrdup(kab_sql_str(stmt, i));
 }
 
 double kab_sql_double(sqlite3_stmt *stmt, int i)

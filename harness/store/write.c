@@ -79,11 +79,11 @@ static int boot_before(struct kab_store *store, int64_t boot_id, int64_t kernel_
 	if (!rc)
 		return kab_err_set(err, KAB_ERR_STORE, "there is no boot %lld in '%s'",
 				   (long long)boot_id, store->path);
-	state = (const char *)sqlite3_column_text(stmt, 0);
+	state = kab_sql_str(stmt, 0);
 	if (!strcmp(state, "planned"))
 		return 0;
 	if (!strcmp(state, "proven") && sqlite3_column_int64(stmt, 1) == kernel_id &&
-	    !strcmp((const char *)sqlite3_column_text(stmt, 2), os_boot_id))
+	    !strcmp(kab_sql_str(stmt, 2), os_boot_id))
 		return 1;
 	return kab_err_set(
 		err, KAB_ERR_STORE,

@@ -277,6 +277,13 @@ static void test_damage(void **state)
 	sqlite3_close(db);
 	assert_int_equal(kab_store_open(f->path, KAB_STORE_WRITE, &store, &f->err), -1);
 	assert_contains(f->err.text, "another program");
+	/* One that was just made, before its tables are there, is no older version. */
+	unlink(f->path);
+	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(kab_store_open(f->path, KAB_STORE_READ, &store, &f->err), -1);
+	assert_int_equal(f->err.code, KAB_ERR_NOT_FOUND);
+	sqlite3_close(db);
 	/* An empty file is a database to be. */
 	write_file(f->path, "", 0);
 	OK(f, kab_store_open(f->path, KAB_STORE_WRITE, &f->store, &f->err));
