@@ -52,6 +52,7 @@ static size_t index_of(const struct kab_strv *words, const char *word)
 	return i;
 }
 
+/* NULL when a name is not UTF-8: JSON cannot hold it. */
 static json_t *verdicts_of_case(const struct kab_import *import, const char *case_name,
 				const char **ret_runner)
 {
@@ -59,16 +60,16 @@ static json_t *verdicts_of_case(const struct kab_import *import, const char *cas
 
 	for (size_t i = 0; i < import->verdicts.n; i++) {
 		const struct kab_import_verdict *v = &import->verdicts.v[i];
-		json_t *verdict;
 
 		if (strcmp(v->case_name, case_name))
 			continue;
 		*ret_runner = v->runner;
-		verdict = json_pack("{s:s, s:s}", "metric", v->metric, "direction",
-				    kab_direction_name(v->dir));
-		if (v->unit)
-			json_object_set_new(verdict, "unit", json_string(v->unit));
-		json_array_append_new(list, verdict);
+		if (json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "metric", v->metric,
+							  "unit", v->unit, "direction",
+							  kab_direction_name(v->dir)))) {
+			json_decref(list);
+			return NULL;
+		}
 	}
 	return list;
 }
@@ -76,20 +77,22 @@ static json_t *verdicts_of_case(const struct kab_import *import, const char *cas
 static char *plan_of(const struct kab_import *import, const struct kab_import_opts *opts)
 {
 	json_t *cases = json_array(), *doc;
+	bool ok = true;
 	char *text;
 
 	for (size_t c = 0; c < import->cases.n; c++) {
 		const char *runner = "";
 		json_t *list = verdicts_of_case(import, import->cases.v[c], &runner);
 
-		json_array_append_new(cases, json_pack("{s:s, s:s, s:i, s:o}", "name",
-						       import->cases.v[c], "runner", runner,
-						       "order", (int)c, "verdict", list));
+		ok &= list &&
+		      !json_array_append_new(cases, json_pack("{s:s, s:s, s:i, s:o}", "name",
+							      import->cases.v[c], "runner", runner,
+							      "order", (int)c, "verdict", list));
 	}
 	doc = json_pack("{s:s, s:{s:s, s:s}, s:{s:f, s:o}}", "imported", opts->source, "analysis",
 			"design", "unpaired", "reason", "imported: the order of boots is not known",
 			"judge", "margin_pct", opts->margin_pct, "cases", cases);
-	text = json_dumps(doc, JSON_COMPACT);
+	text = ok ? json_dumps(doc, JSON_COMPACT) : NULL;
 	json_decref(doc);
 	return text;
 }

@@ -208,6 +208,12 @@ static void test_import_whole(void **state)
 	assert_string_equal(name, "i");
 	free(name);
 	kab_import_release(&import);
+	/* A name that is no text at all. */
+	OK(f,
+	   kab_import_csv("f.csv", "kernel,value,metric\na,1,\xff\n", 26, NULL, &import, &f->err));
+	assert_int_equal(kab_import_store(f->store, &import, &opts, &id, &name, &f->err), -1);
+	assert_contains(f->err.text, "UTF-8");
+	kab_import_release(&import);
 	OK(f, kab_store_list_runs(f->store, 0, &runs, &n, &f->err));
 	assert_int_equal(n, 1);
 	assert_int_equal(runs[0].n_done, 2);
