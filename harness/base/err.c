@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Mark a cut text, so that nobody takes half a sentence for the whole. */
-static void put(char *dst, size_t size, const char *fmt, va_list ap)
+static void __attribute__((format(printf, 3, 0)))
+put(char *dst, size_t size, const char *fmt, va_list ap)
 {
 	int n = vsnprintf(dst, size, fmt, ap);
 
@@ -16,8 +17,8 @@ static void put(char *dst, size_t size, const char *fmt, va_list ap)
 		memcpy(dst + size - 4, "...", 4);
 }
 
-static int vset(struct kab_err *err, enum kab_err_code code, const char *where, const char *fmt,
-		va_list ap)
+static int __attribute__((format(printf, 4, 0)))
+vset(struct kab_err *err, enum kab_err_code code, const char *where, const char *fmt, va_list ap)
 {
 	int saved = errno;
 

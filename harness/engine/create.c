@@ -21,14 +21,21 @@ static json_t *verdicts_of(const struct kab_suite *suite)
 		json_t *list = json_array();
 
 		kab_case_verdict_metrics(c, &metrics);
-		for (size_t m = 0; m < metrics.n; m++)
-			json_array_append_new(list,
-					      json_pack("{s:s, s:f}", "metric", metrics.v[m],
-							"margin_pct",
-							kab_case_margin(c, metrics.v[m])));
-		json_array_append_new(cases, json_pack("{s:s, s:s, s:i, s:o}", "name", c->name,
-						       "runner", c->runner, "order", (int)i,
-						       "verdict", list));
+		for (size_t m = 0; m < metrics.n; m++) {
+			const struct kab_metric_def *def =
+				kab_runner_metric(kab_case_runner(c), metrics.v[m]);
+
+			/* Unit and direction let a row that nobody measured still say what failed. */
+			json_array_append_new(
+				list,
+				json_pack("{s:s, s:f, s:s, s:s}", "metric", metrics.v[m],
+					  "margin_pct", kab_case_margin(c, metrics.v[m]), "unit",
+					  def ? def->unit : "", "direction",
+					  kab_direction_name(def ? def->dir : KAB_DIR_LOWER)));
+		}
+		json_array_append_new(cases,
+				      json_pack("{s:s, s:s, s:i, s:o}", "name", c->name, "runner",
+						c->runner, "order", (int)i, "verdict", list));
 	}
 	return json_pack("{s:f, s:o}", "margin_pct", suite->margin_pct, "cases", cases);
 }
@@ -45,9 +52,8 @@ static json_t *conditions_of(const struct kab_plan *plan)
 					      json_pack("{s:s, s:s}", "name",
 							plan->conditions[i].v[k].name, "value",
 							plan->conditions[i].v[k].value));
-		json_array_append_new(all, json_pack("{s:s, s:o}", "text",
-						     plan->conditions[i].text, "settings",
-						     settings));
+		json_array_append_new(all, json_pack("{s:s, s:o}", "text", plan->conditions[i].text,
+						     "settings", settings));
 	}
 	return all;
 }
@@ -84,15 +90,15 @@ static char *plan_json(const struct kab_engine_new *what, struct kab_err *err)
 		json_array_append_new(kernels, kab_kernel_to_json(&what->kernels->v[i]));
 	for (size_t i = 0; i < what->n_hosts; i++)
 		json_array_append_new(hosts, json_string(what->hosts[i]->name));
-	doc = json_pack("{s:i, s:s, s:I, s:i, s:i, s:i, s:i, s:b, s:b, s:{s:s, s:s}, s:o, s:o, s:o, "
-			"s:o, s:o}",
-			"format", 1, "uid", uid, "seed", (json_int_t)plan->seed, "boots",
-			plan->boots, "iterations", plan->iterations, "warmup", plan->warmup, "retry",
-			plan->retry, "restarts", plan->restarts, "booting", plan->booting,
-			"analysis", "design", plan->paired ? "paired" : "unpaired", "reason",
-			plan->analysis, "kernels", kernels, "hosts", hosts, "running",
-			running_of(what), "conditions", conditions_of(plan), "judge",
-			verdicts_of(what->suite));
+	doc = json_pack(
+		"{s:i, s:s, s:I, s:i, s:i, s:i, s:i, s:b, s:b, s:{s:s, s:s}, s:o, s:o, s:o, "
+		"s:o, s:o}",
+		"format", 1, "uid", uid, "seed", (json_int_t)plan->seed, "boots", plan->boots,
+		"iterations", plan->iterations, "warmup", plan->warmup, "retry", plan->retry,
+		"restarts", plan->restarts, "booting", plan->booting, "analysis", "design",
+		plan->paired ? "paired" : "unpaired", "reason", plan->analysis, "kernels", kernels,
+		"hosts", hosts, "running", running_of(what), "conditions", conditions_of(plan),
+		"judge", verdicts_of(what->suite));
 	text = json_dumps(doc, JSON_COMPACT);
 	json_decref(doc);
 	return text;
@@ -151,17 +157,17 @@ int kab_engine_create(struct kab_store *store, const struct kab_engine_new *what
 		const struct kab_instance *in = &what->suite->instances[s->instance];
 		const struct kab_case *c = &what->suite->cases[in->case_index];
 
-		steps[i] = (struct kab_store_step){ .boot = s->boot,
-						    .condition =
-							    plan->conditions[s->condition].text,
-						    .case_name = c->name,
-						    .row_key = in->row_key,
-						    .runner = c->runner,
-						    .params_text = params[s->instance],
-						    .case_order = in->order,
-						    .iteration = s->iteration,
-						    .warmup = s->warmup,
-						    .sequence = s->sequence };
+		steps[i] =
+			(struct kab_store_step){ .boot = s->boot,
+						 .condition = plan->conditions[s->condition].text,
+						 .case_name = c->name,
+						 .row_key = in->row_key,
+						 .runner = c->runner,
+						 .params_text = params[s->instance],
+						 .case_order = in->order,
+						 .iteration = s->iteration,
+						 .warmup = s->warmup,
+						 .sequence = s->sequence };
 	}
 	status = kab_store_create_run(store, &run, hosts, what->n_hosts, kernels, what->kernels->n,
 				      boots, plan->n_boots, steps, plan->n_steps, ret_name, err);
