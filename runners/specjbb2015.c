@@ -141,7 +141,7 @@ struct state {
 	bool last_fresh; /* no new run began since */
 	char *data_file; /* "Binary log file is ..." */
 	char *java_failure; /* voids the run only when no result follows */
-	bool run_finished, preset, template;
+	bool run_finished, preset, template, invalid;
 };
 
 /* The figure behind `key`; a value at the very end of an unfinished line may be cut. */
@@ -255,8 +255,7 @@ static bool html_line(struct state *st, const char *s)
 	struct kab_number n;
 
 	if (strstr(s, "INVALID RESULT") && strchr(s, '<'))
-		kab_outcome_missing(&st->outcome,
-				    kab_xstrdup("the report calls the result invalid"));
+		st->invalid = true;
 	if (!title || !strstr(title, "max-jOPS"))
 		return false;
 	for (p = strchr(title, ':'); p && *p; p++) {
@@ -363,6 +362,8 @@ static void conclude(struct state *st)
 	}
 	if (o->begun < o->finished)
 		o->begun = o->finished;
+	if (st->invalid)
+		kab_outcome_missing(o, kab_xstrdup("the report calls the result invalid"));
 	if (!o->finished && st->java_failure) {
 		kab_outcome_fail(o, st->java_failure);
 		st->java_failure = NULL;

@@ -20,6 +20,7 @@ struct report {
 	struct kab_samples samples;
 	bool checkpoint; /* one on the way */
 	bool has_time, has_events, has_rate, has_min, has_max, has_percentile, has_sum, has_average;
+	bool wants_sum; /* 1.0 on */
 	double time, events, max, transferred_mib;
 	enum section section;
 };
@@ -119,7 +120,7 @@ static void settle(struct state *st, struct report *r)
 	st->outcome.finished++;
 	if (st->outcome.begun < st->outcome.finished)
 		st->outcome.begun = st->outcome.finished;
-	if (!r->has_average || !r->has_max || !r->has_percentile || (!st->old && !r->has_sum))
+	if (!r->has_average || !r->has_max || !r->has_percentile || (r->wants_sum && !r->has_sum))
 		kab_outcome_missing(&st->outcome,
 				    kab_xstrdup("the report stops within the latencies"));
 }
@@ -486,26 +487,26 @@ static bool header_line(struct state *st, const struct kab_scan *scan)
 
 static bool banner(struct state *st, struct kab_scan *scan)
 {
-	const char *at = strstr(scan->s, "sysbench "), *end;
-	struct kab_number n;
+	const char *at = strstr(scan->s, "sysbench "), *version, *end;
 	size_t len;
 
-	end = at ? kab_scan_number(at + strlen("sysbench "), &n) : NULL;
 	if (!at)
 		return false;
 	/* A version, then "(using ...)" or ":  multi-threaded system evaluation benchmark". */
-	len = strcspn(at + strlen("sysbench "), " :");
-	end = at + strlen("sysbench ") + len;
-	if (at[strlen("sysbench ")] < '0' || at[strlen("sysbench ")] > '9' ||
+	version = at + strlen("sysbench ");
+	version += *version == 'v';
+	len = strcspn(version, " :");
+	end = version + len;
+	if (*version < '0' || *version > '9' ||
 	    (!strstr(end, "LuaJIT") && !strstr(end, "multi-threaded system evaluation") &&
 	     !kab_scan_end(end)))
 		return false;
 	kab_scan_learn(scan, at);
 	end_run(st);
 	st->in_run = false;
-	st->old = at[strlen("sysbench ")] == '0';
+	st->old = *version == '0';
 	free(st->ret->version);
-	st->ret->version = kab_xstrndup(at + strlen("sysbench "), len);
+	st->ret->version = kab_xstrndup(version, len);
 	return true;
 }
 
@@ -554,6 +555,8 @@ static void one_line(struct state *st, struct kab_scan *scan)
 	if (kab_scan_is(s, "Latency (ms):") || kab_scan_is(s, "response time:") ||
 	    kab_scan_is(s, "per-request statistics:")) {
 		st->report.section = SEC_LATENCY;
+		st->report.wants_sum = kab_scan_after(s, "Latency") != NULL;
+		st->old = !st->report.wants_sum;
 		return;
 	}
 	if (kab_scan_is(s, "Threads fairness:")) {
