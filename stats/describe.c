@@ -24,21 +24,60 @@ static inline void dsum_add(struct dsum *s, double x)
 	s->hi = t;
 }
 
-/* Two independent chains, because one is bound by the latency of the addition. */
-static struct dsum sum_of(const double *x, size_t n, double scale)
+/* From here on blocks are summed plainly in four lanes and only the block sums are compensated. */
+#define PLAIN_FROM 100000
+#define BLOCK 64
+
+static inline double block_sum(const double *x)
 {
-	struct dsum a = { 0, 0 }, b = { 0, 0 };
+	double a = 0, b = 0, c = 0, d = 0;
+
+	for (size_t i = 0; i < BLOCK; i += 4) {
+		a += x[i];
+		b += x[i + 1];
+		c += x[i + 2];
+		d += x[i + 3];
+	}
+	return (a + b) + (c + d);
+}
+
+static struct dsum sum_of(const double *x, size_t n)
+{
+	struct dsum s = { 0, 0 };
 	size_t i = 0;
 
-	for (; i + 1 < n; i += 2) {
-		dsum_add(&a, x[i] * scale);
-		dsum_add(&b, x[i + 1] * scale);
+	for (; n >= PLAIN_FROM && i + BLOCK <= n; i += BLOCK)
+		dsum_add(&s, block_sum(x + i));
+	for (; i < n; i++)
+		dsum_add(&s, x[i]);
+	return s;
+}
+
+/* Sums of (x - m)^2 and of x - m. */
+static void deviations(const double *x, size_t n, double m, struct dsum *sq, struct dsum *dev)
+{
+	size_t i = 0;
+
+	for (; n >= PLAIN_FROM && i + BLOCK <= n; i += BLOCK) {
+		double d1 = 0, d2 = 0, q1 = 0, q2 = 0;
+
+		for (size_t k = i; k < i + BLOCK; k += 2) {
+			double u = x[k] - m, v = x[k + 1] - m;
+
+			d1 += u;
+			d2 += v;
+			q1 += u * u;
+			q2 += v * v;
+		}
+		dsum_add(dev, d1 + d2);
+		dsum_add(sq, q1 + q2);
 	}
-	if (i < n)
-		dsum_add(&a, x[i] * scale);
-	dsum_add(&a, b.hi);
-	a.lo += b.lo;
-	return a;
+	for (; i < n; i++) {
+		double d = x[i] - m;
+
+		dsum_add(sq, d * d);
+		dsum_add(dev, d);
+	}
 }
 
 static double divide(struct dsum s, double n)
@@ -73,18 +112,13 @@ struct basic {
 
 static void basic_plain(const double *x, size_t n, struct basic *b)
 {
-	struct dsum s = sum_of(x, n, 1);
+	struct dsum s = sum_of(x, n);
 	struct dsum sq = { 0, 0 }, dev = { 0, 0 };
 	double m;
 
 	b->sum = s.hi + s.lo;
 	b->mean = m = divide(s, (double)n);
-	for (size_t i = 0; i < n; i++) {
-		double d = x[i] - m;
-
-		dsum_add(&sq, d * d);
-		dsum_add(&dev, d);
-	}
+	deviations(x, n, m, &sq, &dev);
 	double sd = dev.hi + dev.lo;
 	double ss = (sq.hi + sq.lo) - sd * (sd / (double)n);
 

@@ -51,37 +51,70 @@ static double *collect(const struct pairs *p, double lo, double hi, size_t n)
 	return v;
 }
 
-/* The k-th smallest difference, k from 1. */
+/*
+ * The k-th smallest difference, k from 1. The bracket (lo, hi] is narrowed by two cuts, one on either
+ * side of where the rank should lie by interpolation and closer to it in every round, until few
+ * enough differences are left to be listed. Every third round halves instead, so that counts which
+ * are nothing like a line (many equal differences) end too.
+ */
 static double select_difference(const struct pairs *p, uint64_t k)
 {
 	if (p->all)
 		return p->all[k - 1];
-	double lo = p->b[0] - p->a[p->na - 1], hi = p->b[p->nb - 1] - p->a[0];
+	double lo = p->b[0] - p->a[p->na - 1], hi = p->b[p->nb - 1] - p->a[0], width = 1.0 / 32;
 	uint64_t c_lo = count_le(p, lo), c_hi = (uint64_t)p->na * p->nb;
-	uint64_t few = (p->na + p->nb) / 2 > 65536 ? (p->na + p->nb) / 2 : 65536;
+	uint64_t few = (p->na + p->nb) / 4 > 512 ? (p->na + p->nb) / 4 : 512;
 
 	if (c_lo >= k)
 		return lo;
-	while (c_hi - c_lo > few) {
-		double mid = 0.5 * lo + 0.5 * hi;
+	for (int round = 0; c_hi - c_lo > few; round++) {
+		double share = (double)(k - c_lo) / (double)(c_hi - c_lo), span = hi - lo;
+		double cut[2] = { lo + span * (share - width), lo + span * (share + width) };
 
-		if (mid <= lo || mid >= hi)
-			return hi;
-		uint64_t c = count_le(p, mid);
-
-		if (c >= k) {
-			hi = mid;
-			c_hi = c;
-		} else {
-			lo = mid;
-			c_lo = c;
+		if (round % 3 == 2 || !isfinite(span)) {
+			cut[0] = cut[1] = 0.5 * lo + 0.5 * hi;
+			if (!(cut[0] > lo && cut[0] < hi))
+				return hi; /* neighbours among the doubles */
 		}
+		for (int i = 0; i < 2; i++) {
+			if (!(cut[i] > lo && cut[i] < hi))
+				continue;
+			uint64_t c = count_le(p, cut[i]);
+
+			if (c >= k) {
+				hi = cut[i];
+				c_hi = c;
+			} else {
+				lo = cut[i];
+				c_lo = c;
+			}
+		}
+		width = width > 1e-3 ? width / 4 : width;
 	}
 	double *v = collect(p, lo, hi, c_hi - c_lo);
 	double d = v[k - c_lo - 1];
 
 	free(v);
 	return d;
+}
+
+/* The difference of the next rank after k, whose difference is d. */
+static double next_difference(const struct pairs *p, uint64_t k, double d)
+{
+	double next = INFINITY;
+	size_t j = 0;
+
+	if (p->all)
+		return p->all[k];
+	if (count_le(p, d) > k)
+		return d;
+	for (size_t i = 0; i < p->na; i++) {
+		while (j < p->nb && p->b[j] - p->a[i] <= d)
+			j++;
+		if (j < p->nb)
+			next = fmin(next, p->b[j] - p->a[i]);
+	}
+	return next;
 }
 
 /*
@@ -162,7 +195,7 @@ int kab_hodges_lehmann_sorted(const double *base, size_t nb, const double *test,
 		kab_sort(p.all, n);
 	}
 	double m1 = select_difference(&p, (n + 1) / 2);
-	double m2 = n % 2 ? m1 : select_difference(&p, n / 2 + 1);
+	double m2 = n % 2 ? m1 : next_difference(&p, n / 2, m1);
 
 	ret->shift = m1 == m2 ? m1 : m1 + 0.5 * (m2 - m1);
 	uint64_t q = lower_rank(nb, nt, confidence, ret);

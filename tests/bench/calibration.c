@@ -4,9 +4,9 @@
  * kab_verdict_decide, the functions behind every mark, and the shares of wrong answers are held
  * against the stated limits.
  *
- * usage: calibration [--long] [--trials N] [--seed N] [--rivals]
+ * usage: calibration [--long] [--trials N] [--seed N] [--rivals|--dump]
  * --long: 10000 trials per cell, the figures in docs/statistics.md. --rivals: the table of other
- * tools' rules. Exit 1 if a limit is exceeded.
+ * tools' rules; --dump: the same data as text, for calibration_programs.py. Exit 1 if a limit is exceeded.
  */
 #include "calibration.h"
 
@@ -424,7 +424,7 @@ int main(int argc, char **argv)
 {
 	struct calibration c = { .trials = SHORT_TRIALS };
 	uint64_t seed = 20240611;
-	bool rivals = false;
+	bool rivals = false, dump = false;
 
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--long")) {
@@ -436,9 +436,11 @@ int main(int argc, char **argv)
 			seed = strtoull(argv[++i], NULL, 10);
 		} else if (!strcmp(argv[i], "--rivals")) {
 			rivals = true;
+		} else if (!strcmp(argv[i], "--dump")) {
+			dump = true;
 		} else {
-			fprintf(stderr,
-				"usage: calibration [--long] [--trials N] [--seed N] [--rivals]\n");
+			fprintf(stderr, "usage: calibration [--long] [--trials N] [--seed N] "
+					"[--rivals|--dump]\n");
 			return 2;
 		}
 	}
@@ -448,7 +450,11 @@ int main(int argc, char **argv)
 	}
 	kab_stats_init();
 	kab_rng_seed(&c.rng, seed);
-	setvbuf(stdout, NULL, _IOLBF, 0);
+	setvbuf(stdout, NULL, dump ? _IOFBF : _IOLBF, 1 << 16);
+	if (dump) {
+		dump_rivals(&c);
+		return 0;
+	}
 	if (rivals) {
 		compare_rivals(&c);
 		return 0;

@@ -46,5 +46,8 @@ void calibrate_stopping(struct calibration *c);
 void calibrate_history(struct calibration *c);
 /* The decision rules of other tools on the same data: a table, no gates. */
 void compare_rivals(struct calibration *c);
+/* The same data as text, for programs: a line "boots iterations ratio effects factor flagged" (flagged:
+ * kab's mark), a line of base values, a line of test values. */
+void dump_rivals(struct calibration *c);
 
 #endif

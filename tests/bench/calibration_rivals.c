@@ -84,6 +84,15 @@ static bool ours(const struct sides *s)
 	return r.verdict == KAB_VERDICT_IMPROVED || r.verdict == KAB_VERDICT_REGRESSED;
 }
 
+static const struct design cells[] = {
+	{ D_NORMAL, 5, 10, 0, 100, 1 },	  { D_NORMAL, 5, 10, 0.25, 100, 1 },
+	{ D_NORMAL, 5, 10, 0.5, 100, 1 }, { D_NORMAL, 5, 10, 1, 100, 1 },
+	{ D_NORMAL, 5, 10, 2, 100, 1 },	  { D_NORMAL, 3, 10, 1, 100, 1 },
+	{ D_NORMAL, 10, 10, 1, 100, 1 },  { D_NORMAL, 5, 30, 1, 100, 1 },
+	{ D_BIMODAL, 5, 10, 1, 100, 1 },  { D_LOGNORMAL, 10, 10, 1, 100, 1 },
+};
+static const double factors[] = { 1, 1.02 };
+
 void compare_rivals(struct calibration *c)
 {
 	static const struct {
@@ -97,14 +106,6 @@ void compare_rivals(struct calibration *c)
 		{ "disjoint 95 % CI, pooled (Fastpath)", mean_intervals },
 		{ "kab", ours },
 	};
-	static const struct design cells[] = {
-		{ D_NORMAL, 5, 10, 0, 100, 1 },	  { D_NORMAL, 5, 10, 0.25, 100, 1 },
-		{ D_NORMAL, 5, 10, 0.5, 100, 1 }, { D_NORMAL, 5, 10, 1, 100, 1 },
-		{ D_NORMAL, 5, 10, 2, 100, 1 },	  { D_NORMAL, 3, 10, 1, 100, 1 },
-		{ D_NORMAL, 10, 10, 1, 100, 1 },  { D_NORMAL, 5, 30, 1, 100, 1 },
-		{ D_BIMODAL, 5, 10, 1, 100, 1 },  { D_LOGNORMAL, 10, 10, 1, 100, 1 },
-	};
-	static const double factors[] = { 1, 1.02 };
 
 	printf("| boots x iterations, sd ratio |");
 	for (size_t r = 0; r < KAB_ARRAY_SIZE(rules); r++)
@@ -134,6 +135,35 @@ void compare_rivals(struct calibration *c)
 			printf(" %.1f / %.0f |", 100 * seen[0][r] / (double)c->trials,
 			       100 * seen[1][r] / (double)c->trials);
 		printf("\n");
+		free(s.a);
+		free(s.b);
+	}
+}
+
+static void print_values(const double *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		printf("%s%.17g", i ? " " : "", x[i]);
+	printf("\n");
+}
+
+void dump_rivals(struct calibration *c)
+{
+	for (size_t k = 0; k < KAB_ARRAY_SIZE(cells); k++) {
+		struct sides s = { .d = &cells[k], .n = cells[k].boots * cells[k].iterations };
+
+		s.a = kab_xcalloc(s.n, sizeof(*s.a));
+		s.b = kab_xcalloc(s.n, sizeof(*s.b));
+		for (int e = 0; e < 2; e++) {
+			for (size_t t = 0; t < c->trials; t++) {
+				draw_iterations(&c->rng, s.d, 1, s.a);
+				draw_iterations(&c->rng, s.d, factors[e], s.b);
+				printf("%zu %zu %g %s %g %d\n", s.d->boots, s.d->iterations,
+				       s.d->ratio, dist_names[s.d->dist], factors[e], ours(&s));
+				print_values(s.a, s.n);
+				print_values(s.b, s.n);
+			}
+		}
 		free(s.a);
 		free(s.b);
 	}

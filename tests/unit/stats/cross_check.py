@@ -140,7 +140,7 @@ def check_scipy(c, tag, r, a, b):
         c.near(tag + " log p", r["log_p"], float(2 * ss.t.sf(abs(d / se), ldf)), 1e-7 + 1e-12 / se)
         c.near(tag + " log ci", r["log_ci"][0], math.exp(d - h), 1e-8)
         g, m = q * q * ua, y.mean() / x.mean()
-        if g < 0.999:
+        if g < 0.9:  # beyond, the bound magnifies the last digits of the t quantile
             root = q * math.sqrt(vb / x.mean() ** 2 * (1 - g) + m * m * ua)
             c.near(tag + " fieller", r["fieller_ci"][1], float((m + root) / (1 - g)), 1e-7)
         lw = ss.ttest_ind(np.log(b), np.log(a), equal_var=False)
