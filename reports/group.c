@@ -52,7 +52,7 @@ void kab_groups_make(const struct kab_judgement *judgement, const char *metric, 
 
 		if (metric && strcmp(metric, row->data->metric) != 0)
 			continue;
-		if (!metric && !row->data->primary) {
+		if (!metric && !row->verdict) {
 			add(&ret->other, r);
 			continue;
 		}
@@ -109,6 +109,14 @@ const char *kab_view_kernel(const struct kab_group *g, const struct kab_view_opt
 		return "test";
 	snprintf(buf, 32, "test%zu", k);
 	return buf;
+}
+
+bool kab_group_mixed(const struct kab_group *g)
+{
+	for (size_t i = 1; i < g->n; i++)
+		if (strcmp(kab_group_row(g, i)->data->metric, kab_group_row(g, 0)->data->metric))
+			return true;
+	return false;
 }
 
 bool kab_group_any(const struct kab_group *g, bool (*is)(const struct kab_pair *))

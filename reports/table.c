@@ -179,23 +179,22 @@ void kab_cell_print(const struct kab_cell *cell, struct kab_buf *buf)
 void kab_wrap(struct kab_strv *lines, const char *text, size_t width, size_t indent)
 {
 	struct kab_buf kab_autobuf line = KAB_BUF_INIT;
+	bool fresh = true; /* nothing but indentation on this line */
 
 	while (*text) {
-		size_t word = strcspn(text, " ");
+		size_t blanks = strspn(text, " "), word = strcspn(text + blanks, " ");
 
-		if (line.len && line.len + 1 + word > width) {
+		if (!fresh && line.len + blanks + word > width) {
 			kab_buf_rtrim(&line, " ");
 			kab_strv_add(lines, kab_buf_str(&line));
 			kab_buf_clear(&line);
 			kab_buf_fill(&line, ' ', indent);
-		} else if (line.len && line.data[line.len - 1] != ' ') {
-			kab_buf_addc(&line, ' ');
+		} else {
+			kab_buf_fill(&line, ' ', blanks);
 		}
-		kab_buf_add(&line, text, word);
-		text += word;
-		/* Several blanks in a row are the author's wish, except at a break. */
-		for (text += *text == ' '; *text == ' '; text++)
-			kab_buf_addc(&line, ' ');
+		fresh = fresh && !word;
+		kab_buf_add(&line, text + blanks, word);
+		text += blanks + word;
 	}
 	kab_buf_rtrim(&line, " ");
 	if (line.len)

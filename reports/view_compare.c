@@ -9,7 +9,7 @@
 #include "reports/view_internal.h"
 
 /* Optional columns in the order in which they go. */
-enum { DROP_INTERVAL = 1, DROP_COUNT };
+enum { DROP_INTERVAL = 1, DROP_COUNT, DROP_TROUBLE };
 
 static bool is_tested(const struct kab_pair *pair)
 {
@@ -51,7 +51,27 @@ static struct wants look(const struct kab_group *g, const struct kab_view_opts *
 		}
 	}
 	w.counts = w.counts && opts->drop < DROP_COUNT;
+	w.troubles = w.troubles && opts->drop < DROP_TROUBLE;
 	return w;
+}
+
+/* Values of kernel k are there, yet not all that were planned. */
+static bool has_trouble(const struct kab_judged_row *row, size_t k, char trouble[64])
+{
+	trouble[0] = '\0';
+	if (k < row->n_sets && row->sets[k].n_values)
+		kab_set_trouble(&row->sets[k], trouble);
+	return trouble[0] != '\0';
+}
+
+static bool kernel_has_trouble(const struct kab_group *g, size_t k)
+{
+	char trouble[64];
+
+	for (size_t i = 0; i < g->n; i++)
+		if (has_trouble(kab_group_row(g, i), k, trouble))
+			return true;
+	return false;
 }
 
 static struct kab_column *column(struct kab_table *t, enum kab_role role, size_t k,
@@ -86,8 +106,13 @@ static void add_columns(const struct kab_group *g, const struct kab_view_opts *o
 			col->drop = DROP_COUNT;
 			col->left = true;
 		}
-		if (w->troubles)
-			column(t, KAB_ROLE_NOTE, k, label, "trouble", "lost", true)->left = true;
+		if (w->troubles && kernel_has_trouble(g, k)) {
+			struct kab_column *col =
+				column(t, KAB_ROLE_NOTE, k, label, "trouble", "lost", true);
+
+			col->left = true;
+			col->drop = DROP_TROUBLE;
+		}
 		if (k == 0)
 			continue;
 		if (w->directed)
@@ -185,6 +210,20 @@ void kab_view_compare(const struct kab_group *g, const struct kab_view_opts *opt
 	add_columns(g, opts, &w, t);
 	for (size_t i = 0; i < g->n; i++)
 		add_row(kab_group_row(g, i), opts, &l, t);
+	/* Without their column, lost iterations are told below the rows. */
+	for (size_t i = 0; i < g->n && opts->drop >= DROP_TROUBLE; i++) {
+		for (size_t k = 0; k < kab_group_row(g, i)->n_sets; k++) {
+			char *name, trouble[64];
+
+			if (!kab_view_shows(opts, k) ||
+			    !has_trouble(kab_group_row(g, i), k, trouble))
+				continue;
+			name = kab_labels_text(&l, kab_group_row(g, i));
+			kab_strv_addf(&t->notes, "note: %s: %s: %s", name, kab_group_kernel(g, k),
+				      trouble);
+			free(name);
+		}
+	}
 	kab_view_notes(g, opts, t);
 	kab_labels_release(&l);
 }

@@ -87,7 +87,7 @@ static void kernels(const struct kab_group *g, const struct kab_view_opts *opts,
 {
 	struct kab_labels l = { 0 };
 
-	kab_labels_find(g, false, &l);
+	kab_labels_find(g, kab_group_mixed(g), &l);
 	for (size_t c = 0; c < COLUMNS; c++)
 		kab_table_column(t, columns[c].role, -1, columns[c].name, NULL, NULL)->left =
 			c == C_LOAD || c == C_KERNEL;
@@ -114,14 +114,18 @@ static void kernels(const struct kab_group *g, const struct kab_view_opts *opts,
 		}
 		free(load);
 	}
-	kab_view_notes(g, opts, t);
+	if (!kab_group_mixed(g))
+		kab_view_notes(g, opts, t);
 	kab_labels_release(&l);
 }
 
 void kab_view_kernels(const struct kab_group *g, const struct kab_view_opts *opts,
 		      struct kab_table *t)
 {
-	kab_view_head(g, opts, t);
+	if (kab_group_mixed(g))
+		kab_view_other_head(g, t);
+	else
+		kab_view_head(g, opts, t);
 	kernels(g, opts, t);
 }
 

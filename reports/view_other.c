@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "reports/view_internal.h"
 
+enum { DROP_SPREAD = 1 };
+
 static void fill(const struct kab_judged_row *row, const struct kab_view_opts *opts,
 		 const struct kab_table *t, struct kab_cell *cells)
 {
@@ -23,13 +25,22 @@ static void fill(const struct kab_judged_row *row, const struct kab_view_opts *o
 	}
 }
 
+void kab_view_other_head(const struct kab_group *g, struct kab_table *t)
+{
+	const struct kab_row_data *first = kab_group_row(g, 0)->data;
+
+	t->title = kab_xasprintf("Other metrics of %s: shown, not judged", first->case_name);
+	t->unit = kab_xstrdup("");
+	kab_strv_add(&t->legend,
+		     "diff = (test-base)/base, its sign is not a verdict; +/- is the CV");
+}
+
 void kab_view_other(const struct kab_group *g, const struct kab_view_opts *opts,
 		    struct kab_table *t)
 {
 	struct kab_labels l = { 0 };
 
-	t->title = kab_xstrdup("Other metrics: shown, not judged");
-	kab_strv_add(&t->legend, "diff = (test-base)/base, its sign is not a verdict");
+	kab_view_other_head(g, t);
 	kab_labels_find(g, true, &l);
 	kab_labels_columns(&l, t);
 	for (size_t k = 0; k < kab_group_kernels(g); k++) {
@@ -39,7 +50,13 @@ void kab_view_other(const struct kab_group *g, const struct kab_view_opts *opts,
 		if (!kab_view_shows(opts, k))
 			continue;
 		kab_view_column(t, KAB_ROLE_VALUE, k, label, "mean", "mean");
-		kab_view_column(t, KAB_ROLE_SPREAD, k, label, "spread", "+/-")->glue = true;
+		if (opts->drop < DROP_SPREAD) {
+			struct kab_column *col =
+				kab_view_column(t, KAB_ROLE_SPREAD, k, label, "spread", "+/-");
+
+			col->glue = true;
+			col->drop = DROP_SPREAD;
+		}
 		if (k) {
 			char *name = kab_xasprintf("%s_diff_pct", label);
 

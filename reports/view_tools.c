@@ -248,7 +248,9 @@ void kab_view_fastpath(const struct kab_group *g, const struct kab_view_opts *op
 		char *load = kab_labels_load(&l, row, true), *text;
 		size_t c = 2;
 
-		text = kab_xasprintf("%s/%s", row->data->runner, row->data->case_name);
+		text = !strcmp(row->data->runner, "import")
+			       ? kab_xstrdup(row->data->case_name)
+			       : kab_xasprintf("%s/%s", row->data->runner, row->data->case_name);
 		kab_cell_text(&cells[0], text);
 		free(text);
 		text = kab_xasprintf("%s%s%s%s%s%s", row->data->metric, *load ? " " : "", load,
@@ -301,8 +303,10 @@ static void lkp_row(const struct kab_judged_row *row, size_t p, const struct kab
 		kab_cell_percent(&cells[2], pair->diff_pct, 1, true);
 	if (cells[2].kind == KAB_CELL_WORD)
 		kab_cell_word(&cells[2], kab_pair_word(pair));
-	text = kab_xasprintf("%s.%s%s%s.%s", row->data->runner, row->data->case_name,
-			     *load ? "." : "", load, row->data->metric);
+	text = kab_xasprintf("%s.%s%s%s",
+			     !strcmp(row->data->runner, "import") ? row->data->case_name
+								  : row->data->runner,
+			     load, *load ? "." : "", row->data->metric);
 	kab_cell_text(&cells[5], text);
 	free(text);
 	free(load);
@@ -319,7 +323,7 @@ void kab_view_lkp(const struct kab_group *g, const struct kab_view_opts *opts, s
 	raw.raw = true;
 	kab_view_head(g, &raw, t);
 	kab_labels_find(g, false, &l);
-	l.case_name = false;
+	l.case_name = l.case_name && g->n > 1;
 	for (size_t c = 0; c < KAB_ARRAY_SIZE(heads); c++)
 		kab_table_column(t,
 				 c == 5	  ? KAB_ROLE_LABEL

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/circumstances.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "reports/number.h"
+#include "runners/runner.h"
+
+#define BENCH_LINES_MAX 8
+
+/* The first proven boot of each kernel, in the order of the kernels. */
+struct seen {
+	const struct kab_boot_info *boot;
+	struct kab_facts facts;
+};
+struct seen_list {
+	struct seen *v;
+	size_t n, cap;
+};
+
+static void part(struct kab_buf *buf, const char *name, const char *value)
+{
+	kab_buf_addf(buf, "%s%s %s", buf->len ? ", " : "", name, *value ? value : "unknown");
+}
+
+static char *machine_text(const struct kab_facts *f)
+{
+	int64_t sockets = kab_facts_int(f, "sockets", 0), cores = kab_facts_int(f, "cores", 0);
+	int64_t cpus = kab_facts_int(f, "cpus", 0), nodes = kab_facts_int(f, "nodes", 0);
+	int64_t threads = kab_facts_int(f, "threads_per_core", 0);
+	int64_t memory = kab_facts_int(f, "memory_mb", 0);
+	const char *arch = kab_facts_get(f, "arch"), *model = kab_facts_get(f, "model");
+	struct kab_buf buf = KAB_BUF_INIT;
+
+	kab_buf_addf(&buf, "%s, %s, ", *arch ? arch : "unknown architecture",
+		     *model ? model : "unknown model");
+	if (sockets > 0 && cores > 0 && threads > 0)
+		kab_buf_addf(&buf, "%lld x %lld x SMT%lld = ", (long long)sockets,
+			     (long long)(cores / sockets), (long long)threads);
+	kab_buf_addf(&buf, "%lld CPU%s", (long long)cpus, cpus == 1 ? "" : "s");
+	if (nodes > 0)
+		kab_buf_addf(&buf, ", %lld NUMA node%s", (long long)nodes, nodes == 1 ? "" : "s");
+	if (memory > 0)
+		kab_buf_addf(&buf, ", %.1f GB RAM", (double)memory / 1024);
+	return kab_buf_detach(&buf);
+}
+
+static void add_nodes(const struct kab_facts *f, struct kab_strv *ret)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!strncmp(f->v[i].key, "node_cpus.", 10))
+			kab_strv_addf(ret, "node%s: %s", f->v[i].key + 10, f->v[i].value);
+}
+
+/* The word of the kernel command line that starts with `name=`, or "". Caller frees. */
+static char *cmdline_value(const struct kab_facts *f, const char *name)
+{
+	struct kab_strv kab_autostrv words = KAB_STRV_INIT;
+	size_t n = strlen(name);
+
+	kab_strv_split(&words, kab_facts_get(f, "cmdline"), ' ');
+	for (size_t i = 0; i < words.n; i++)
+		if (!strncmp(words.v[i], name, n) && words.v[i][n] == '=')
+			return kab_xstrdup(words.v[i] + n + 1);
+	return kab_xstrdup("");
+}
+
+static char *power_text(const struct kab_facts *f)
+{
+	char *mitigations kab_autofree = cmdline_value(f, "mitigations");
+	struct kab_buf buf = KAB_BUF_INIT;
+	const char *swap = kab_facts_get(f, "swap_mb");
+
+	part(&buf, "governor", kab_facts_get(f, "governor"));
+	part(&buf, "turbo", kab_facts_get(f, "turbo"));
+	part(&buf, "C-states", kab_facts_get(f, "cstates"));
+	part(&buf, "SMT", kab_facts_get(f, "smt"));
+	part(&buf, "mitigations", *mitigations ? mitigations : f->n ? "default" : "");
+	part(&buf, "THP", kab_facts_get(f, "thp"));
+	part(&buf, "swap", !*swap ? "" : !strcmp(swap, "0") ? "off" : "on");
+	return kab_buf_detach(&buf);
+}
+
+static void add_kernel(const struct seen *seen, size_t k, size_t n, struct kab_strv *ret)
+{
+	const struct kab_boot_info *b = seen->boot;
+	const char *commit = kab_facts_get(&seen->facts, "commit");
+	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
+
+	kab_buf_addf(&buf, "%-5s %s = %s",
+		     k == 0  ? "base"
+		     : n > 2 ? ""
+			     : "test",
+		     b->kernel, b->release && *b->release ? b->release : "unknown release");
+	if (*commit)
+		kab_buf_addf(&buf, ", commit %.12s", commit);
+	if (b->build_id && *b->build_id)
+		kab_buf_addf(&buf, ", build id %.12s", b->build_id);
+	kab_strv_add(ret, kab_buf_str(&buf));
+}
+
+/* Words of a command line that name how it was booted rather than how the kernel behaves. */
+static bool is_boot_word(const char *word)
+{
+	static const char *const starts[] = { "BOOT_IMAGE=", "root=",	   "initrd=",
+					      "kab.",	     "rootflags=", "resume=" };
+
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(starts); i++)
+		if (!strncmp(word, starts[i], strlen(starts[i])))
+			return true;
+	return !*word;
+}
+
+static void words_not_in(const char *a, const char *b, char sign, struct kab_buf *buf)
+{
+	struct kab_strv kab_autostrv mine = KAB_STRV_INIT, other = KAB_STRV_INIT;
+
+	kab_strv_split(&mine, a, ' ');
+	kab_strv_split(&other, b, ' ');
+	for (size_t i = 0; i < mine.n; i++)
+		if (!is_boot_word(mine.v[i]) && !kab_strv_has(&other, mine.v[i]))
+			kab_buf_addf(buf, " %c%s", sign, mine.v[i]);
+}
+
+static char *config_text(const struct seen_list *list)
+{
+	struct kab_buf buf = KAB_BUF_INIT;
+	bool known = list->n > 0, same = true;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const char *hash = kab_facts_get(&list->v[i].facts, "config_hash");
+
+		known = known && *hash;
+		same = same && !strcmp(hash, kab_facts_get(&list->v[0].facts, "config_hash"));
+	}
+	if (list->n && !list->v[0].facts.n)
+		return NULL;
+	kab_buf_adds(&buf, !known ? ".config unknown" : same ? "same .config" : ".config differs");
+	for (size_t i = 1; i < list->n; i++) {
+		const char *a = kab_facts_get(&list->v[0].facts, "cmdline");
+		const char *b = kab_facts_get(&list->v[i].facts, "cmdline");
+		struct kab_buf kab_autobuf words = KAB_BUF_INIT;
+
+		words_not_in(b, a, '+', &words);
+		words_not_in(a, b, '-', &words);
+		if (words.len)
+			kab_buf_addf(&buf, "; command line of %s:%s", list->v[i].boot->kernel,
+				     words.data);
+		else if (i == 1 && list->n == 2)
+			kab_buf_adds(&buf, "; same command line");
+	}
+	return kab_buf_detach(&buf);
+}
+
+/* Settings of the machine that must not differ between kernels unless they are the subject. */
+static void add_differences(const struct seen_list *list, struct kab_strv *ret)
+{
+	static const char *const keys[] = { "smt",	   "governor",	"turbo", "thp",
+					    "clocksource", "microcode", "cpus",	 "memory_mb",
+					    "swap_mb",	   "libc",	"os",	 "mitigations",
+					    "cstates",	   "page_size", "model", "tainted" };
+
+	for (size_t i = 1; i < list->n; i++) {
+		for (size_t k = 0; k < KAB_ARRAY_SIZE(keys); k++) {
+			const char *a = kab_facts_get(&list->v[0].facts, keys[k]);
+			const char *b = kab_facts_get(&list->v[i].facts, keys[k]);
+
+			if (!strcmp(list->v[0].boot->host, list->v[i].boot->host) && strcmp(a, b))
+				kab_strv_addf(ret, "%s: %.60s on %s, %.60s on %s", keys[k],
+					      *a ? a : "unknown", list->v[0].boot->kernel,
+					      *b ? b : "unknown", list->v[i].boot->kernel);
+		}
+	}
+}
+
+/* Words of argv that a shell would split are quoted. */
+static void add_word(struct kab_buf *buf, const char *word)
+{
+	if (buf->len)
+		kab_buf_addc(buf, ' ');
+	if (*word && !strpbrk(word, " \t\n'\"\\$`*?[](){}<>|&;#~"))
+		kab_buf_adds(buf, word);
+	else
+		kab_buf_addf(buf, "'%s'", word);
+}
+
+static char *argv_text(const char *argv_json)
+{
+	json_t *argv = argv_json ? json_loads(argv_json, 0, NULL) : NULL, *word;
+	struct kab_buf buf = KAB_BUF_INIT;
+	size_t i;
+
+	json_array_foreach (argv, i, word) {
+		const char *text = json_string_value(word);
+		const char *slash = text && i == 0 ? strrchr(text, '/') : NULL;
+
+		if (text)
+			add_word(&buf, slash ? slash + 1 : text);
+	}
+	json_decref(argv);
+	return buf.data ? kab_buf_detach(&buf) : NULL;
+}
+
+static void add_benchmark(struct kab_strv *ret, const char *runner, const char *version,
+			  const char *argv)
+{
+	/* Many tools begin their version with their name. */
+	if (version && !strncmp(version, runner, strlen(runner)))
+		kab_strv_addf(ret, "%s: %s", version, argv);
+	else
+		kab_strv_addf(ret, "%s%s%s: %s", runner, version && *version ? " " : "",
+			      version ? version : "", argv);
+}
+
+static int add_benchmarks(struct kab_store *store, int64_t run_id, struct kab_strv *ret,
+			  struct kab_err *err)
+{
+	struct kab_step_info *steps;
+	struct kab_strv kab_autostrv seen = KAB_STRV_INIT;
+	size_t n, more = 0;
+
+	if (kab_store_list_steps(store, run_id, 0, &steps, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		char *argv kab_autofree = NULL;
+
+		if (steps[i].state != KAB_ITER_DONE || steps[i].warmup)
+			continue;
+		argv = argv_text(steps[i].argv_json);
+		if (!argv || kab_strv_has(&seen, argv))
+			continue;
+		kab_strv_add(&seen, argv);
+		if (ret->n >= BENCH_LINES_MAX) {
+			more++;
+			continue;
+		}
+		add_benchmark(ret, steps[i].runner, steps[i].runner_version, argv);
+	}
+	if (more)
+		kab_strv_addf(ret, "and %zu more command lines", more);
+	for (size_t i = 0; i < n; i++)
+		kab_step_info_release(&steps[i]);
+	free(steps);
+	return 0;
+}
+
+static char *runs_text(const struct kab_run_info *run)
+{
+	json_t *plan = run->plan_json ? json_loads(run->plan_json, 0, NULL) : NULL;
+	struct kab_buf buf = KAB_BUF_INIT;
+	const char *reason;
+	bool restarts;
+
+	if (!json_is_integer(json_object_get(plan, "boots"))) {
+		json_decref(plan);
+		return kab_xasprintf("%zu iterations stored, order not recorded", run->n_done);
+	}
+	restarts = json_is_true(json_object_get(plan, "restarts"));
+	kab_buf_addf(&buf, "%lld %s x %lld per kernel",
+		     (long long)json_integer_value(json_object_get(plan, "boots")),
+		     restarts ? "restarts" : "boots",
+		     (long long)json_integer_value(json_object_get(plan, "iterations")));
+	if (json_integer_value(json_object_get(plan, "warmup")) > 0)
+		kab_buf_addf(&buf, " after %lld warm-up",
+			     (long long)json_integer_value(json_object_get(plan, "warmup")));
+	kab_buf_addf(&buf, ", random order in blocks, seed %lld",
+		     (long long)json_integer_value(json_object_get(plan, "seed")));
+	if (run->n_failed)
+		kab_buf_addf(&buf, ", %zu failed", run->n_failed);
+	if (run->n_missing + run->n_pending)
+		kab_buf_addf(&buf, ", %zu missing", run->n_missing + run->n_pending);
+	reason = json_string_value(json_object_get(json_object_get(plan, "analysis"), "reason"));
+	if (reason)
+		kab_buf_addf(&buf, "; %s", reason);
+	json_decref(plan);
+	return kab_buf_detach(&buf);
+}
+
+char *kab_circumstances_stats(const struct kab_judgement *j)
+{
+	double lo = INFINITY, hi = 0;
+	struct kab_buf buf = KAB_BUF_INIT;
+	bool over_boots = false;
+
+	for (size_t r = 0; r < j->n; r++) {
+		for (size_t p = 0; p < j->v[r].n_pairs; p++) {
+			const struct kab_pair *pair = &j->v[r].pairs[p];
+			double seen;
+
+			if (!pair->tested)
+				continue;
+			over_boots = true;
+			seen = kab_compare_detectable_pct(&pair->cmp, 1 - j->opts.confidence, 0.8);
+			if (!isfinite(seen))
+				continue;
+			lo = fmin(lo, seen);
+			hi = fmax(hi, seen);
+		}
+	}
+	kab_buf_adds(&buf, over_boots ? "mean of boot means" : "mean of iterations, no test");
+	if (over_boots && hi > 0) {
+		kab_buf_adds(&buf, "; a change of ");
+		kab_number_fixed(&buf, lo, kab_number_significant(lo, 2), false);
+		if (hi > lo * 1.05) {
+			kab_buf_adds(&buf, "..");
+			kab_number_fixed(&buf, hi, kab_number_significant(hi, 2), false);
+		}
+		kab_buf_adds(&buf, " % would have been seen in 8 of 10 such runs");
+	}
+	return kab_buf_detach(&buf);
+}
+
+/* The command line that made the run, without what names this machine or this user. */
+static char *command_text(const char *line, bool names)
+{
+	struct kab_strv kab_autostrv words = KAB_STRV_INIT;
+	struct kab_buf buf = KAB_BUF_INIT;
+
+	if (names)
+		return kab_xstrdup(line);
+	kab_strv_split(&words, line, ' ');
+	for (size_t i = 0; i < words.n; i++) {
+		const char *w = words.v[i];
+
+		if (!strcmp(w, "--db") || !strcmp(w, "--lab") || !strcmp(w, "--host")) {
+			i++;
+			continue;
+		}
+		if (!strncmp(w, "--db=", 5) || !strncmp(w, "--lab=", 6) ||
+		    !strncmp(w, "--host=", 7))
+			continue;
+		if (w[0] == '/')
+			w = strrchr(w, '/') + 1;
+		kab_buf_addf(&buf, "%s%s", buf.len ? " " : "", i == 0 ? "kab" : w);
+	}
+	return kab_buf_detach(&buf);
+}
+
+void kab_circumstances_notices(const struct kab_row_list *rows, struct kab_preamble *ret)
+{
+	for (size_t r = 0; r < rows->n; r++) {
+		const struct kab_runner *runner = kab_runner_find(rows->v[r].runner);
+
+		if (runner && runner->notice && !kab_strv_has(&ret->notices, runner->notice))
+			kab_strv_add(&ret->notices, runner->notice);
+	}
+}
+
+static bool same_kernel(const struct seen_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const struct kab_boot_info *a = list->v[0].boot, *b = list->v[i].boot;
+
+		if (!a->build_id || !*a->build_id || !b->build_id ||
+		    strcmp(a->build_id, b->build_id) || strcmp(a->release, b->release))
+			return false;
+	}
+	return list->n > 1;
+}
+
+static int look_at_boots(struct kab_store *store, const struct kab_boot_info *boots, size_t n,
+			 struct seen_list *list, struct kab_err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct seen *seen;
+		bool known = !boots[i].release || !*boots[i].release;
+
+		for (size_t k = 0; k < list->n; k++)
+			known = known || !strcmp(list->v[k].boot->kernel, boots[i].kernel);
+		if (known)
+			continue;
+		seen = KAB_PUSH(list);
+		seen->boot = &boots[i];
+		if (kab_store_boot_facts(store, boots[i].id, &seen->facts, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Baseline first: boots are stored in the order in which they were run. */
+static void order_kernels(const struct kab_judgement *j, struct seen_list *list)
+{
+	size_t place = 0;
+
+	for (size_t k = 0; j->n && k < j->v[0].n_sets; k++) {
+		for (size_t i = place; i < list->n; i++) {
+			struct seen tmp = list->v[i];
+
+			if (strcmp(tmp.boot->kernel, j->v[0].sets[k].data->kernel))
+				continue;
+			memmove(&list->v[place + 1], &list->v[place],
+				(i - place) * sizeof(list->v[0]));
+			list->v[place++] = tmp;
+			break;
+		}
+	}
+}
+
+int kab_circumstances(struct kab_store *store, const struct kab_run_info *run,
+		      const struct kab_judgement *judgement, bool names, struct kab_preamble *ret,
+		      struct kab_err *err)
+{
+	struct kab_boot_info *boots;
+	struct seen_list list = { 0 };
+	size_t n;
+	int status;
+
+	if (kab_store_list_boots(store, run->id, &boots, &n, err) < 0)
+		return -1;
+	status = look_at_boots(store, boots, n, &list, err);
+	if (!status) {
+		order_kernels(judgement, &list);
+		if (list.n && list.v[0].facts.n) {
+			ret->machine = machine_text(&list.v[0].facts);
+			ret->power = power_text(&list.v[0].facts);
+			ret->virt = kab_xstrdup(kab_facts_get(&list.v[0].facts, "virt"));
+			add_nodes(&list.v[0].facts, &ret->nodes);
+			if (names)
+				kab_strv_addf(&ret->nodes, "host %s", list.v[0].boot->host);
+		}
+		for (size_t k = 0; k < list.n; k++)
+			add_kernel(&list.v[k], k, list.n, &ret->kernels);
+		ret->config = config_text(&list);
+		ret->runs = runs_text(run);
+		ret->stats = kab_circumstances_stats(judgement);
+		add_differences(&list, &ret->differs);
+		kab_circumstances_notices(judgement->rows_data, ret);
+		if (same_kernel(&list))
+			kab_strv_add(
+				&ret->notices,
+				"All labels are one and the same kernel (A/A): what differs is "
+				"the noise of this machine.");
+		if (run->command_line && *run->command_line)
+			kab_strv_take(&ret->reproduce, command_text(run->command_line, names));
+		status = add_benchmarks(store, run->id, &ret->bench, err);
+	}
+	for (size_t i = 0; i < list.n; i++)
+		kab_facts_release(&list.v[i].facts);
+	free(list.v);
+	for (size_t i = 0; i < n; i++)
+		kab_boot_info_release(&boots[i]);
+	free(boots);
+	return status;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/reporting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "cli/circumstances.h"
+#include "cli/find_run.h"
+
+int kab_reporting_options(const struct kab_args *args, struct kab_reporting *ret,
+			  struct kab_err *err)
+{
+	const struct kab_judge_opts judge = KAB_JUDGE_OPTS_INIT;
+	const char *word, *style = "plain";
+	double confidence;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->judge = judge;
+	ret->format = "text";
+	ret->report.style = kab_style_find("plain");
+	if (!args)
+		return 0;
+	if (kab_args_num(args, "margin", 0, 99, -1, &ret->judge.margin_pct, err) < 0 ||
+	    kab_args_num(args, "confidence", 50.1, 99.9999, 95, &confidence, err) < 0)
+		return -1;
+	ret->judge.confidence = confidence / 100;
+	if ((word = kab_args_get(args, "correction")))
+		kab_correction_parse(word, &ret->judge.correction);
+	if ((word = kab_args_get(args, "pm")))
+		kab_pm_parse(word, &ret->report.pm);
+	if ((word = kab_args_get(args, "sort")) && !strcmp(word, "effect"))
+		ret->report.sort = KAB_SORT_EFFECT;
+	if ((word = kab_args_get(args, "format")))
+		ret->format = word;
+	if (!strcmp(ret->format, "markdown"))
+		style = "markdown";
+	if ((word = kab_args_get(args, "style")))
+		style = word;
+	ret->report.style = kab_style_find(style);
+	if (!ret->report.style) {
+		char *names kab_autofree = kab_style_names();
+
+		return kab_err_set(err, KAB_ERR_USAGE, "unknown style '%s'; it is one of %s", style,
+				   names);
+	}
+	ret->report.metric = kab_args_get(args, "metric");
+	ret->explain = kab_args_get(args, "explain");
+	ret->gate = kab_args_flag(args, "gate");
+	ret->names = kab_args_flag(args, "names");
+	ret->report.wide = kab_args_flag(args, "wide");
+	ret->report.exact = kab_args_flag(args, "exact");
+	ret->report.brief = kab_args_flag(args, "short");
+	ret->report.only_judged = kab_args_flag(args, "judged");
+	return 0;
+}
+
+/* A row is named by any of: its whole name, a part of it, its sweep values. */
+static bool is_meant(const struct kab_judged_row *row, const char *what, bool whole)
+{
+	char *name kab_autofree = kab_judged_row_name(row);
+
+	return whole ? !strcmp(name, what) || !strcmp(row->data->row_key, what)
+		     : strstr(name, what) != NULL;
+}
+
+static int explain(const struct kab_judgement *j, const char *what, struct kab_buf *out,
+		   struct kab_err *err)
+{
+	struct kab_strv kab_autostrv names = KAB_STRV_INIT, lines = KAB_STRV_INIT;
+	const char *near;
+	bool found = false;
+
+	for (int pass = 0; pass < 3 && !found; pass++) {
+		for (size_t r = 0; r < j->n; r++) {
+			/* Rows with a verdict first; the others only when no such row is meant. */
+			if (!is_meant(&j->v[r], what, pass == 0) || (pass == 1 && !j->v[r].verdict))
+				continue;
+			if (found)
+				kab_strv_add(&lines, "");
+			found = true;
+			kab_judge_explain(j, r, &lines);
+		}
+	}
+	for (size_t i = 0; i < lines.n; i++)
+		kab_buf_addf(out, "%s\n", lines.v[i]);
+	if (found)
+		return 0;
+	for (size_t r = 0; r < j->n; r++)
+		kab_strv_take(&names, kab_judged_row_name(&j->v[r]));
+	near = kab_text_nearest(what, (const char *const *)kab_strv_argv(&names));
+	if (near)
+		return kab_err_set(err, KAB_ERR_NOT_FOUND, "no row '%s'; did you mean '%s'?", what,
+				   near);
+	return kab_err_set(err, KAB_ERR_NOT_FOUND, "no row '%s'; a row is named like '%s'", what,
+			   names.n ? names.v[0] : "host/case/key=value/metric");
+}
+
+static int check_metric(const struct kab_reporting *r, const struct kab_judgement *j,
+			struct kab_err *err)
+{
+	struct kab_strv kab_autostrv names = KAB_STRV_INIT;
+	char *all kab_autofree = NULL;
+
+	if (!r->report.metric)
+		return 0;
+	for (size_t i = 0; i < j->n; i++) {
+		if (!strcmp(j->v[i].data->metric, r->report.metric))
+			return 0;
+		if (!kab_strv_has(&names, j->v[i].data->metric))
+			kab_strv_add(&names, j->v[i].data->metric);
+	}
+	all = kab_strv_join(&names, ", ");
+	return kab_err_set(err, KAB_ERR_NOT_FOUND, "no metric '%s' here; there are %s",
+			   r->report.metric, names.n ? all : "none");
+}
+
+int kab_reporting_print(struct kab_cli *cli, const struct kab_reporting *r,
+			const struct kab_judgement *judgement, const struct kab_preamble *preamble,
+			struct kab_err *err)
+{
+	struct kab_buf kab_autobuf out = KAB_BUF_INIT;
+
+	if (check_metric(r, judgement, err) < 0)
+		return -1;
+	if (r->explain) {
+		if (explain(judgement, r->explain, &out, err) < 0)
+			return -1;
+	} else if (!strcmp(r->format, "csv")) {
+		kab_report_csv(judgement, r->report.metric, &out);
+	} else if (!strcmp(r->format, "json")) {
+		kab_report_json(judgement, r->report.metric, preamble, &out);
+	} else {
+		kab_report_text(judgement, &r->report, preamble, &out);
+	}
+	fwrite(kab_buf_str(&out), 1, out.len, cli->out);
+	return 0;
+}
+
+int kab_reporting_status(const struct kab_reporting *r, const struct kab_judgement *judgement)
+{
+	if (judgement->any_failed)
+		return KAB_EXIT_RESULTS;
+	return r->gate && judgement->any_regressed ? KAB_EXIT_REGRESSION : KAB_EXIT_OK;
+}
+
+int kab_reporting_run(struct kab_cli *cli, const char *name, const struct kab_reporting *r)
+{
+	struct kab_judgement judgement = { 0 };
+	struct kab_preamble preamble = { 0 };
+	struct kab_row_list rows = { 0 };
+	struct kab_err err = KAB_ERR_INIT;
+	struct kab_store *store = NULL;
+	struct kab_run_info run = { 0 };
+	int status = -1;
+
+	if (kab_cli_open_store(cli, KAB_STORE_READ, &store, &err) < 0)
+		return kab_cli_fail(cli, &err);
+	if (kab_cli_find_run(cli, store, name, &run, &err) < 0 ||
+	    kab_store_load_rows(store, &run.id, 1, &rows, &err) < 0)
+		goto out;
+	if (!rows.n) {
+		kab_err_set(&err, KAB_ERR_NOT_FOUND,
+			    "run '%s' has no results yet; see 'kab show %s'", run.name, run.name);
+		goto out;
+	}
+	if (kab_judge(&rows, &r->judge, &judgement, &err) < 0 ||
+	    kab_circumstances(store, &run, &judgement, r->names, &preamble, &err) < 0 ||
+	    kab_reporting_print(cli, r, &judgement, &preamble, &err) < 0)
+		goto out;
+	status = kab_cli_finish(cli, kab_reporting_status(r, &judgement));
+out:
+	if (status < 0)
+		status = kab_cli_fail(cli, &err);
+	kab_preamble_release(&preamble);
+	kab_judgement_release(&judgement);
+	kab_row_list_release(&rows);
+	kab_run_info_release(&run);
+	kab_store_close(store);
+	return status;
+}
