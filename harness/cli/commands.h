@@ -12,12 +12,17 @@ extern const struct kab_cmd kab_cmd_runners;
 extern const struct kab_cmd kab_cmd_suites;
 extern const struct kab_cmd kab_cmd_hosts;
 extern const struct kab_cmd kab_cmd_doctor;
+extern const struct kab_cmd kab_cmd_schema;
+extern const struct kab_cmd kab_cmd_completion;
 extern const struct kab_cmd kab_cmd_backup;
 extern const struct kab_cmd kab_cmd_help;
 extern const struct kab_cmd kab_cmd_import;
 extern const struct kab_cmd kab_cmd_list;
 extern const struct kab_cmd kab_cmd_reparse;
 extern const struct kab_cmd kab_cmd_show;
+extern const struct kab_cmd kab_cmd_report;
+extern const struct kab_cmd kab_cmd_compare;
+extern const struct kab_cmd kab_cmd_render;
 extern const struct kab_cmd kab_cmd_version;
 
 #endif
