@@ -135,6 +135,7 @@ static void finish_line(struct kab_scan *scan)
 {
 	struct kab_buf *buf = &scan->buf;
 	const char *s;
+	int repeats;
 
 	while (buf->len &&
 	       (buf->data[buf->len - 1] == RUBBISH || is_blank(buf->data[buf->len - 1])))
@@ -142,8 +143,10 @@ static void finish_line(struct kab_scan *scan)
 	s = kab_buf_str(buf);
 	while (*s == RUBBISH)
 		s++;
-	/* A prompt may stand there twice when somebody pressed return meanwhile. */
-	for (int i = 0; scan->prefix && i < 4; i++) {
+	/* A prompt may stand there twice when somebody pressed return meanwhile; figures that look
+	 * like the stamp before them are text. */
+	repeats = scan->prefix && strpbrk(scan->prefix, ">#$") ? 4 : 1;
+	for (int i = 0; scan->prefix && i < repeats; i++) {
 		const char *rest = match_prefix(scan->prefix, s);
 
 		if (!rest || rest == s)

@@ -275,7 +275,7 @@ static const struct want wants[] = {
 	  KAB_EXIT_UNKNOWN, "", "tool-failed", "cpu.bogo_ops", "" },
 	{ "columns of 0.12", "stress-ng",
 	  NG "dispatching hogs: 2 cpu\n" NG "stressor       bogo ops real time  usr time  sys time "
-					    "  bogo ops/s     bogo ops/s CPU used per\n" NG
+	     "  bogo ops/s     bogo ops/s CPU used per\n" NG
 	     "cpu 1874 2.00 1.56 0.00 935.86 1198.38 39.00\n" NG
 	     "successful run completed in 2.00s\n",
 	  0, "", "ok", "cpu.cpu_used_per_instance", "39", "none" },
@@ -297,8 +297,7 @@ static const struct want wants[] = {
 	  NG "dispatching hogs: 1 switch\n" NG_TABLE NG_M
 	     "switch 177135 2.00 0.07 0.82 88547.21 200105.96\n" NG_M
 	     "miscellaneous metrics:\n" NG_M "switch 11266.66 nanosecs per context switch (pipe "
-					     "method) (harmonic mean of 1 instance)\n" NG
-	     "successful run completed in 2.00s\n",
+	     "method) (harmonic mean of 1 instance)\n" NG "successful run completed in 2.00s\n",
 	  0, "", "ok", "switch.misc[nanosecs per context switch (pipe method)]", "11266.66",
 	  "lower" },
 	{ "a stressor's own line is no row", "stress-ng",
