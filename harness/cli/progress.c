@@ -22,9 +22,9 @@ struct mean {
 
 struct host {
 	char *name;
-	char *now;	  /* what it does */
+	char *now; /* what it does */
 	int64_t since_ns; /* when that began; 0: idle */
-	int64_t said_ns;  /* last plain line about it */
+	int64_t said_ns; /* last plain line about it */
 	int64_t start_ns;
 	size_t done, total, first_done;
 	bool ended;
@@ -118,10 +118,9 @@ static void draw(struct kab_progress *p)
 			h->since_ns ? kab_text_duration(floor((double)(now - h->since_ns) / 1e9))
 				    : kab_xstrdup("");
 		struct kab_buf kab_autobuf line = KAB_BUF_INIT;
-		char *plain kab_autofree =
-			kab_xasprintf("%-10s %zu/%zu  %s%s%s%s%s%s", h->name, h->done, h->total,
-				      h->now, *since ? "  (" : "", since, *since ? ")" : "",
-				      *eta ? "  left: " : "", eta);
+		char *plain kab_autofree = kab_xasprintf(
+			"%-10s %zu/%zu  %s%s%s%s%s%s", h->name, h->done, h->total, h->now,
+			*since ? "  (" : "", since, *since ? ")" : "", *eta ? "  left: " : "", eta);
 
 		kab_text_escape(&line, plain, strlen(plain));
 		fprintf(stderr, "%.*s\n", ws.ws_col - 1, kab_buf_str(&line));
@@ -146,8 +145,9 @@ static void step_end(struct kab_progress *p, struct host *h, const struct kab_ev
 	char *line kab_autofree = NULL;
 
 	if (e->state != KAB_ITER_DONE) {
-		line = kab_xasprintf("%s %zu/%zu  %s: %s: %s", h->name, h->done, h->total, what,
-				     kab_iter_state_name(e->state), e->text ? e->text : "");
+		line = kab_xasprintf("%s %zu/%zu  %s, boot %d: %s: %s", h->name, h->done, h->total,
+				     what, e->boot, kab_iter_state_name(e->state),
+				     e->text ? e->text : "");
 		say(p, line);
 		return;
 	}

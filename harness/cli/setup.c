@@ -55,9 +55,10 @@ int kab_setup_suite(const char *name, struct kab_suite *ret, struct kab_err *err
 			return kab_suite_load(file, ret, err) < 0 ? -1 : kab_suite_bind(ret, err);
 	}
 	all = kab_strv_join(&dirs, ", ");
-	return kab_err_set(err, KAB_ERR_NOT_FOUND,
-			   "no suite '%s': looked for a file of that name and in %s; see 'kab suites'",
-			   name, all);
+	return kab_err_set(
+		err, KAB_ERR_NOT_FOUND,
+		"no suite '%s': looked for a file of that name and in %s; see 'kab suites'", name,
+		all);
 }
 
 int kab_setup_hosts(const struct kab_lab *lab, const char *names, struct kab_probe_host **ret,
@@ -99,8 +100,8 @@ static int tell(struct kab_cli *cli, const char *run_name, const struct kab_lane
 	case KAB_LANE_DONE:
 		return KAB_EXIT_OK;
 	case KAB_LANE_NEEDS_BOOT:
-		kab_cli_say(cli, "kab: host '%s': boot kernel '%s' (%s), then: kab resume %s", r->host,
-			    r->kernel, r->spec, run_name);
+		kab_cli_say(cli, "kab: host '%s': boot kernel '%s' (%s), then: kab resume %s",
+			    r->host, r->kernel, r->spec, run_name);
 		return KAB_EXIT_HOST;
 	case KAB_LANE_STOPPED:
 		kab_cli_say(cli, "kab: host '%s': stopped; go on with: kab resume %s", r->host,
@@ -112,6 +113,21 @@ static int tell(struct kab_cli *cli, const char *run_name, const struct kab_lane
 	kab_cli_warn(cli, "host '%s': %s", r->host, r->err.text);
 	kab_cli_say(cli, "kab: what is finished is stored; go on with: kab resume %s", run_name);
 	return kab_err_exit_code(r->err.code ? r->err.code : KAB_ERR_INTERNAL);
+}
+
+/* Whether or not a report is printed: a run with failed or missing results is not fine. */
+static int results_status(struct kab_cli *cli, struct kab_store *store, const char *run_name)
+{
+	struct kab_run_info info = { 0 };
+	struct kab_err err = KAB_ERR_INIT;
+	int status = KAB_EXIT_OK;
+
+	if (kab_store_find_run(store, run_name, &info, NULL, &err) < 0)
+		return kab_cli_fail(cli, &err);
+	if (info.n_failed || info.n_missing)
+		status = KAB_EXIT_RESULTS;
+	kab_run_info_release(&info);
+	return status;
 }
 
 int kab_setup_execute(struct kab_cli *cli, struct kab_store *store, int64_t run_id,
@@ -148,6 +164,8 @@ int kab_setup_execute(struct kab_cli *cli, struct kab_store *store, int64_t run_
 			status = one;
 	}
 	kab_lane_results_free(results, n);
+	if (executed == 0 && !status)
+		status = results_status(cli, store, run_name);
 	if (executed == 0 && opts->report) {
 		int report = kab_report_run(cli, run_name, opts->gate);
 

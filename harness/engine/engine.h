@@ -52,6 +52,7 @@ enum kab_event_kind {
 struct kab_event {
 	enum kab_event_kind kind;
 	char *host, *kernel, *condition, *case_name, *row_key, *metric, *unit, *text;
+	int boot; /* of its host, from 1; 0: none */
 	int iteration, attempt;
 	bool warmup;
 	enum kab_iter_state state;

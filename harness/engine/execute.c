@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* All lanes of a run: start them, pass their events on, and put down how the run ended. */
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "engine/lane.h"
@@ -69,7 +75,7 @@ static void lane_release(struct kab_lane *lane)
 	free(lane->steps);
 }
 
-static void listen(const struct kab_engine_opts *opts, struct kab_queue *queue)
+static void follow(const struct kab_engine_opts *opts, struct kab_queue *queue)
 {
 	size_t alive = 1;
 
@@ -104,10 +110,39 @@ static enum kab_run_state final_state(const struct kab_lane_result *results, siz
 	return state;
 }
 
-static int load(const struct kab_engine_opts *opts, struct kab_job *job, struct all *all,
-		struct kab_err *err)
+/*
+ * One process carries out a run. The name is in the kernel's memory only: it is gone with the
+ * process, also after a crash.
+ */
+static int only_one(const struct kab_job *job, int *ret_fd, struct kab_err *err)
 {
-	if (kab_job_load(opts->store, opts->run_id, job, err) < 0)
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int len = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "kab-run-%s", job->uid);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return kab_err_errno(err, KAB_ERR_ENV, "cannot make a socket");
+	if (bind(fd, (struct sockaddr *)&name,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len)) < 0) {
+		bool taken = errno == EADDRINUSE;
+
+		close(fd);
+		if (taken)
+			return kab_err_set(err, KAB_ERR_BUSY,
+					   "run '%s' is being carried out by another kab on this "
+					   "machine; wait for it",
+					   job->info.name);
+		return kab_err_errno(err, KAB_ERR_ENV, "cannot mark the run as being carried out");
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+static int load(const struct kab_engine_opts *opts, struct kab_job *job, struct all *all,
+		int *ret_only_fd, struct kab_err *err)
+{
+	if (kab_job_load(opts->store, opts->run_id, job, err) < 0 ||
+	    only_one(job, ret_only_fd, err) < 0)
 		return -1;
 	if (kab_store_list_boots(opts->store, opts->run_id, &all->boots, &all->n_boots, err) < 0 ||
 	    kab_store_list_steps(opts->store, opts->run_id, 0, &all->steps, &all->n_steps, err) < 0)
@@ -124,22 +159,21 @@ int kab_engine_execute(const struct kab_engine_opts *opts, struct kab_lane_resul
 	struct kab_lane *lanes = NULL;
 	struct kab_lane_result *results = NULL;
 	pthread_t *threads = NULL;
-	int status = -1;
+	int status = -1, only_fd = -1;
 	size_t n = 0;
 
 	if (kab_queue_init(&queue, err) < 0)
 		return -1;
-	if (load(opts, &job, &all, err) < 0)
+	if (load(opts, &job, &all, &only_fd, err) < 0)
 		goto out;
 	n = job.hosts.n;
 	lanes = kab_xcalloc(n + 1, sizeof(*lanes));
 	results = kab_xcalloc(n + 1, sizeof(*results));
 	threads = kab_xcalloc(n + 1, sizeof(*threads));
 	for (size_t i = 0; i < n; i++) {
-		lanes[i] = (struct kab_lane){ .opts = opts,
-					      .job = &job,
-					      .queue = &queue,
-					      .result = &results[i] };
+		lanes[i] = (struct kab_lane){
+			.opts = opts, .job = &job, .queue = &queue, .result = &results[i]
+		};
 		results[i].host = kab_xstrdup(job.hosts.v[i]);
 		if (kab_lab_need(opts->lab, job.hosts.v[i], &lanes[i].host, err) < 0)
 			goto out;
@@ -157,7 +191,7 @@ int kab_engine_execute(const struct kab_engine_opts *opts, struct kab_lane_resul
 		kab_err_set(&results[i].err, KAB_ERR_ENV, "cannot start a thread");
 		kab_queue_lane_ended(&queue);
 	}
-	listen(opts, &queue);
+	follow(opts, &queue);
 	for (size_t i = 0; i < n; i++)
 		if (threads[i])
 			pthread_join(threads[i], NULL);
@@ -179,6 +213,8 @@ out:
 	free(all.steps);
 	kab_job_release(&job);
 	kab_queue_release(&queue);
+	if (only_fd >= 0)
+		close(only_fd);
 	return status;
 }
 

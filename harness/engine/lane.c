@@ -15,6 +15,7 @@
 #define CONNECT_S 60.0
 #define CALL_S 60.0
 #define LEASE_S 180
+#define RECONNECT_S 600.0
 
 static bool readable(int fd)
 {
@@ -161,7 +162,7 @@ static int set_condition(struct kab_lane *lane, const char *text, struct kab_err
 	if (!set)
 		return kab_err_set(err, KAB_ERR_STORE, "the stored plan has no condition '%s'",
 				   text);
-	if (set == lane->condition || (!set->n && !lane->condition))
+	if (!lane->condition_lost && (set == lane->condition || (!set->n && !lane->condition)))
 		return 0;
 	if (undo_condition(lane, err) < 0)
 		return -1;
@@ -170,10 +171,28 @@ static int set_condition(struct kab_lane *lane, const char *text, struct kab_err
 					 kab_detach_base(lane->detach), set, &wait, err) < 0)
 			return kab_err_prefix(err, "condition '%s' could not be applied", text);
 		lane->condition = set;
+		lane->condition_lost = false;
 		kab_lane_note(lane, "condition %s", text);
 	}
 	/* CPUs come and go with SMT: expressions are worth what the host is now. */
 	return probe(lane, err);
+}
+
+/* A link that breaks between two iterations is as harmless as one that breaks in an iteration. */
+static int set_condition_patiently(struct kab_lane *lane, const char *text, struct kab_err *err)
+{
+	int64_t deadline = kab_deadline_s(RECONNECT_S);
+
+	/* NULL: nothing but taking back what is set. */
+	while ((text ? set_condition(lane, text, err) : undo_condition(lane, err)) < 0) {
+		if (!kab_lane_link_lost(err))
+			return -1;
+		kab_lane_note(lane, "link lost (%s); connecting again", err->text);
+		if (kab_lane_reconnect(lane, deadline, err) < 0)
+			return -1;
+		kab_err_clear(err);
+	}
+	return 0;
 }
 
 static const struct kab_boot_info *boot_of(const struct kab_lane *lane, const bool *in_session,
@@ -218,7 +237,7 @@ static int run_session(struct kab_lane *lane, const bool *in_session, struct kab
 			continue;
 		if (kab_lane_stopping(lane))
 			return 0;
-		if (set_condition(lane, step->condition, err) < 0 ||
+		if (set_condition_patiently(lane, step->condition, err) < 0 ||
 		    kab_step_run(lane, step, boot, &rebooted, err) < 0)
 			return -1;
 		if (rebooted) {
@@ -230,7 +249,7 @@ static int run_session(struct kab_lane *lane, const bool *in_session, struct kab
 			return probe(lane, err);
 		}
 	}
-	if (undo_condition(lane, err) < 0)
+	if (set_condition_patiently(lane, NULL, err) < 0)
 		return -1;
 	return close_boots(lane, in_session, err);
 }
@@ -267,31 +286,93 @@ static int sessions(struct kab_lane *lane, struct kab_err *err)
 	}
 }
 
+/*
+ * The run is the owner, not the process: after a crash `kab resume` gets its lease back at once,
+ * and what still runs on the host is waited for. kab_engine_execute() sees to it that a run is
+ * carried out by one process only.
+ */
 static void make_owner(struct kab_lane *lane)
 {
-	char host[64] = "?", uid[24];
+	char host[64] = "?";
 
 	gethostname(host, sizeof(host) - 1);
-	snprintf(uid, sizeof(uid), "%u", (unsigned)getuid());
 	for (char *p = host; *p; p++)
 		if (*p <= ' ' || *p > '~')
 			*p = '?';
-	snprintf(lane->owner, sizeof(lane->owner), "uid%s@%.40s:%d:%.8s", uid, host, (int)getpid(),
+	snprintf(lane->owner, sizeof(lane->owner), "uid%u@%.40s:%s", (unsigned)getuid(), host,
 		 lane->job->uid);
 }
 
-static void leave(struct kab_lane *lane)
+/*
+ * An iteration that an earlier process of ours started may be going on, or be finished and not yet
+ * fetched. Its condition is then left alone: what takes it back now would spoil the measurement,
+ * and it is looked at once more before the result counts.
+ */
+static int adopt(struct kab_lane *lane, struct kab_err *err)
 {
+	for (size_t i = 0; i < lane->n_steps; i++) {
+		const struct kab_step_info *step = &lane->steps[i];
+		struct kab_wait wait = kab_lane_wait(lane, CALL_S);
+		const struct kab_setting_list *set;
+		struct kab_detach_result run;
+
+		if (step->state != KAB_ITER_RUNNING || !step->remote_id || !*step->remote_id)
+			continue;
+		if (kab_detach_status(lane->detach, step->remote_id, &wait, &run, err) < 0)
+			return -1;
+		if (run.state != KAB_DETACH_STARTING && run.state != KAB_DETACH_RUNNING &&
+		    run.state != KAB_DETACH_DONE)
+			continue;
+		set = kab_job_condition(lane->job, step->condition);
+		lane->condition = set && set->n ? set : NULL;
+		kab_lane_note(lane, run.state == KAB_DETACH_DONE
+					    ? "an iteration finished while nobody waited for it"
+					    : "an iteration is still running here; waiting for it");
+		return 0;
+	}
+	return undo_condition(lane, err);
+}
+
+/* Folders of finished iterations that could not be removed at the time. */
+static void sweep(struct kab_lane *lane)
+{
+	struct kab_strv kab_autostrv names = KAB_STRV_INIT;
 	struct kab_wait wait = last_wait(15);
 	struct kab_err err = KAB_ERR_INIT;
 
-	if (lane->session && undo_condition(lane, &err) < 0)
-		kab_lane_note(lane, "conditions are not undone yet: %s; the next contact does it",
-			      err.text);
-	if (lane->session && lane->lease.token &&
-	    kab_lease_release(lane->session, &lane->lease, &wait, &err) < 0)
-		kab_log(lane->opts->log, KAB_LOG_DEBUG, "%s: lease not released: %s",
-			lane->host->name, err.text);
+	if (kab_detach_list(lane->detach, &wait, &names, &err) < 0)
+		return;
+	for (size_t i = 0; i < lane->n_steps; i++) {
+		char run_id[96];
+
+		snprintf(run_id, sizeof(run_id), "kab-%s-%lld", lane->job->uid,
+			 (long long)lane->steps[i].id);
+		if (!is_open(&lane->steps[i]) && kab_strv_has(&names, run_id))
+			kab_detach_clean(lane->detach, run_id, &wait, &err);
+	}
+}
+
+/* Whatever happened: conditions back, lease back. Who never had the lease touches nothing. */
+static void leave(struct kab_lane *lane)
+{
+	enum kab_err_code why = lane->result->err.code;
+	struct kab_err err = KAB_ERR_INIT;
+	struct kab_wait wait;
+
+	/* A session that was interrupted may be in the middle of a message. */
+	if (lane->lease.token && why == KAB_ERR_CANCELLED)
+		kab_lane_connect(lane, &err);
+	if (lane->session && lane->lease.token && why != KAB_ERR_BUSY) {
+		if (undo_condition(lane, &err) < 0)
+			kab_lane_note(lane,
+				      "conditions are not undone yet: %s; the next contact does it",
+				      err.text);
+		sweep(lane);
+		wait = last_wait(15);
+		if (kab_lease_release(lane->session, &lane->lease, &wait, &err) < 0)
+			kab_log(lane->opts->log, KAB_LOG_DEBUG, "%s: lease not released: %s",
+				lane->host->name, err.text);
+	}
 	kab_lane_disconnect(lane);
 }
 

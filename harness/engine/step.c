@@ -12,6 +12,7 @@
 #include "engine/conditions.h"
 #include "engine/lane.h"
 #include "engine/probe.h"
+#include "engine/quiet.h"
 #include "model/expr.h"
 #include "runners/runner.h"
 
@@ -20,6 +21,9 @@
 #define STEP_TIMEOUT_S 600
 /* Time beyond the run's own limits after which a silent host counts as lost. */
 #define GRACE_S 90.0
+/* How much of a failed benchmark's output goes into the message. */
+#define LAST_WORDS_LINES 3
+#define LAST_WORDS_BYTES 400
 
 /* Everything about one iteration while it is under way. */
 struct attempt {
@@ -34,6 +38,7 @@ struct attempt {
 	char run_id[96];
 	double timeout_s;
 	int64_t started_wall_ns;
+	bool looked; /* the host was found quiet, or quiet enough */
 	struct kab_detach_result run;
 	struct kab_buf streams[34];
 	const char *stream_names[34];
@@ -95,6 +100,7 @@ static void step_event(struct attempt *a, enum kab_event_kind kind, double value
 		.metric = (char *)kab_runner_primary(a->runner)->name,
 		.unit = (char *)unit,
 		.text = (char *)reason,
+		.boot = a->boot->sequence,
 		.iteration = a->step->iteration,
 		.attempt = a->step->attempt,
 		.warmup = a->step->warmup,
@@ -331,6 +337,51 @@ static char *run_failure(const struct attempt *a)
 	return NULL;
 }
 
+/* The last lines of a stream as one: "a | b". Caller frees; NULL when there are none. */
+static char *last_words(const struct attempt *a, const char *stream)
+{
+	struct kab_buf words = KAB_BUF_INIT;
+
+	for (size_t i = 0; i < a->n_streams; i++) {
+		struct kab_strv kab_autostrv lines = KAB_STRV_INIT;
+		char *text kab_autofree = NULL;
+		const char *tail;
+		size_t len;
+
+		if (strcmp(a->stream_names[i], stream) || !a->streams[i].len)
+			continue;
+		tail = kab_text_tail(kab_buf_str(&a->streams[i]), a->streams[i].len,
+				     LAST_WORDS_LINES, &len);
+		if (len > LAST_WORDS_BYTES) {
+			tail += len - LAST_WORDS_BYTES;
+			len = LAST_WORDS_BYTES;
+		}
+		text = kab_xstrndup(tail, len);
+		kab_strv_split(&lines, text, '\n');
+		for (size_t k = 0; k < lines.n; k++)
+			if (lines.v[k][strspn(lines.v[k], " \t\r")]) {
+				kab_buf_adds(&words, words.len ? " | " : "");
+				kab_text_escape(&words, lines.v[k], strlen(lines.v[k]));
+			}
+	}
+	return words.len ? kab_buf_detach(&words) : NULL;
+}
+
+/* A failure says what the benchmark said last: nobody should have to look for it. Takes reason. */
+static char *with_last_words(const struct attempt *a, char *reason)
+{
+	char *words kab_autofree = last_words(a, "stderr");
+	char *longer;
+
+	if (!words)
+		words = last_words(a, "stdout");
+	if (!words || strstr(reason, words))
+		return reason;
+	longer = kab_xasprintf("%s; it said last: %s", reason, words);
+	free(reason);
+	return longer;
+}
+
 static int judge_and_commit(struct attempt *a, struct kab_err *err)
 {
 	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
@@ -362,6 +413,7 @@ static int judge_and_commit(struct attempt *a, struct kab_err *err)
 			return -1;
 		}
 		reason = kab_xasprintf("the condition did not hold: %s", why.text);
+		a->lane->condition_lost = true;
 	}
 	if (!reason && (parsed.status == KAB_PARSE_OK || parsed.status == KAB_PARSE_PARTIAL)) {
 		state = KAB_ITER_DONE;
@@ -415,6 +467,11 @@ static int with_reconnects(struct attempt *a, struct kab_err *err)
 		kab_err_clear(err);
 		if (carry_out(a, err) == 0)
 			return 0;
+		if (kab_lane_link_lost(err)) {
+			kab_lane_note(a->lane, "link lost (%s); connecting again", err->text);
+			if (kab_lane_reconnect(a->lane, deadline, err) == 0)
+				continue;
+		}
 		if (err->code == KAB_ERR_CANCELLED) {
 			/* The session may be in the middle of a message: use a fresh one. */
 			struct kab_err ignored = KAB_ERR_INIT;
@@ -422,13 +479,8 @@ static int with_reconnects(struct attempt *a, struct kab_err *err)
 			kab_lane_disconnect(a->lane);
 			if (kab_lane_connect(a->lane, &ignored) == 0)
 				abandon(a);
-			return -1;
 		}
-		if (!kab_lane_link_lost(err))
-			return -1;
-		kab_lane_note(a->lane, "link lost (%s); connecting again", err->text);
-		if (kab_lane_reconnect(a->lane, deadline, err) < 0)
-			return -1;
+		return -1;
 	}
 }
 
