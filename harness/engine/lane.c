@@ -383,14 +383,16 @@ void kab_lane_run(struct kab_lane *lane)
 
 	lane->ep = kab_probe_endpoint(lane->host, lane->opts->log);
 	make_owner(lane);
+	lane->throttle = -1;
 	for (size_t i = 0; i < lane->n_steps; i++)
 		lane->done += !is_open(&lane->steps[i]);
 	result->outcome = KAB_LANE_FAILED;
 	if (kab_lane_connect(lane, err) == 0 && take_lease(lane, err) == 0 &&
-	    undo_condition(lane, err) == 0 && probe(lane, err) == 0 && sessions(lane, err) == 0)
+	    adopt(lane, err) == 0 && probe(lane, err) == 0 && sessions(lane, err) == 0)
 		kab_err_clear(err);
 	if (err->code == KAB_ERR_CANCELLED)
 		result->outcome = KAB_LANE_STOPPED;
 	leave(lane);
+	kab_strv_release(&lane->disturbances);
 	kab_facts_release(&lane->facts);
 }

@@ -35,7 +35,10 @@ struct kab_lane {
 	struct kab_facts facts; /* of the present boot and condition */
 	char machine_hash[65];
 	const struct kab_setting_list *condition; /* applied; NULL: none */
+	bool condition_lost; /* somebody took it back: apply it again */
 	size_t done;
+	struct kab_strv disturbances; /* reasons that were said already */
+	int64_t throttle; /* throttle count at the last look; -1 unknown */
 };
 
 /* The procedure; the result is in lane->result. */

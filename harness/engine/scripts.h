@@ -7,6 +7,8 @@
 
 extern const char kab_script_probe[];
 extern const size_t kab_script_probe_len;
+extern const char kab_script_quiet[];
+extern const size_t kab_script_quiet_len;
 extern const char kab_script_boot[];
 extern const size_t kab_script_boot_len;
 extern const char kab_script_condition[];

@@ -422,9 +422,58 @@ static int judge_and_commit(struct attempt *a, struct kab_err *err)
 		reason = kab_xasprintf("%s: %s", kab_parse_status_name(parsed.status),
 				       parsed.message ? parsed.message : "no usable output");
 	}
+	if (state == KAB_ITER_FAILED)
+		reason = with_last_words(a, reason);
 	status = commit(a, state, reason, &parsed, err);
 	kab_parse_result_release(&parsed);
 	return status;
+}
+
+/* Say a disturbance once for each reason, and keep it with the run. */
+static void disturbed(struct attempt *a, const char *what)
+{
+	if (kab_strv_has(&a->lane->disturbances, what))
+		return;
+	kab_strv_add(&a->lane->disturbances, what);
+	kab_lane_note(a->lane, "not quiet: %s", what);
+	kab_store_event(a->lane->opts->store, a->lane->job->info.id, a->boot->id, "not-quiet", what,
+			NULL);
+}
+
+/*
+ * The suite's policy about a host that is not quiet. 0: measure; 1: the iteration has failed for
+ * it (committed); -1: error.
+ */
+static int await_quiet(struct attempt *a, struct kab_err *err)
+{
+	const struct kab_suite *suite = &a->lane->job->suite;
+	int64_t deadline = kab_deadline_s(suite->quiet_wait_s);
+
+	while (suite->quiet != KAB_QUIET_OFF) {
+		struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+		struct kab_quiet_look look;
+		char *reason kab_autofree = NULL;
+		bool over;
+
+		if (kab_quiet_look(a->lane->session, suite->quiet_cpus, &wait, &look, err) < 0)
+			return -1;
+		if (a->lane->throttle >= 0 && look.throttle > a->lane->throttle)
+			disturbed(a, "the CPUs were throttled (thermal or power limit)");
+		a->lane->throttle = look.throttle;
+		over = suite->quiet == KAB_QUIET_REFUSE || kab_now_mono_ns() >= deadline;
+		if (look.busy) {
+			disturbed(a, look.busy);
+			reason = kab_xasprintf("the host was not quiet: %s", look.busy);
+		}
+		kab_quiet_look_release(&look);
+		if (!reason || suite->quiet == KAB_QUIET_WARN)
+			return 0;
+		if (over)
+			return commit(a, KAB_ITER_FAILED, reason, NULL, err) < 0 ? -1 : 1;
+		if (kab_wait_until(kab_deadline_s(5), a->lane->opts->cancel_fd, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /*
@@ -433,11 +482,30 @@ static int judge_and_commit(struct attempt *a, struct kab_err *err)
  */
 static int carry_out(struct attempt *a, struct kab_err *err)
 {
-	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+	/* Not after a lost link or for a run that is under way: it would see itself. */
+	if (!a->looked && a->step->state == KAB_ITER_PENDING) {
+		int quiet = await_quiet(a, err);
 
-	if (kab_lease_extend(a->lane->session, &a->lane->lease, (int64_t)longest(a) + 60, false,
-			     &wait, err) < 0 ||
-	    start(a, err) < 0 || sleep_until_over(a, err) < 0 || fetch(a, err) < 0)
+		if (quiet)
+			return quiet < 0 ? -1 : 0;
+	}
+	a->looked = true;
+	for (int again = 0;; again++) {
+		struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+
+		if (kab_lease_extend(a->lane->session, &a->lane->lease, (int64_t)longest(a) + 60,
+				     false, &wait, err) < 0 ||
+		    start(a, err) < 0 || sleep_until_over(a, err) < 0)
+			return -1;
+		/* Ended by kab itself, in a stop whose cleaning did not get through or by who had
+		 * the lease meanwhile: that is no failure of the benchmark. */
+		if (again || (a->run.state != KAB_DETACH_ABORTED && !a->run.killed))
+			break;
+		wait = kab_lane_wait(a->lane, CALL_S);
+		if (kab_detach_clean(a->lane->detach, a->run_id, &wait, err) < 0)
+			return -1;
+	}
+	if (fetch(a, err) < 0)
 		return -1;
 	/* Lost before anything ran (its folder is gone): it is still to be done. */
 	if (a->run.state == KAB_DETACH_NONE)

@@ -11,7 +11,7 @@
 #include "base/text.h"
 
 const char *const kab_suite_keys[] = { "name",	     "summary", "repeat", "margin_pct",
-				       "conditions", "cases",	NULL };
+				       "conditions", "quiet",	"cases",  NULL };
 const char *const kab_case_keys[] = { "name",	   "summary",	 "runner",     "params", "metrics",
 				      "timeout_s", "margin_pct", "background", NULL };
 static const char *const background_keys[] = { "argv", "settle_s", NULL };
@@ -158,6 +158,36 @@ static int load_background(struct kab_case *c, const struct kab_json *node, stru
 	return 0;
 }
 
+static const char *const quiet_keys[] = { "policy", "cpus", "wait_s", NULL };
+
+/* "quiet": "warn", or an object. */
+static int load_quiet(struct kab_suite *suite, const struct kab_json *root, struct kab_err *err)
+{
+	static const char *const words[] = { "off", "warn", "wait", "refuse" };
+	struct kab_json node = kab_json_get(root, "quiet"), at = node;
+	const char *policy = "warn";
+
+	suite->quiet_cpus = 0.25;
+	suite->quiet_wait_s = 120;
+	if (json_is_string(node.value)) {
+		policy = json_string_value(node.value);
+	} else if (node.value) {
+		at = kab_json_get(&node, "policy");
+		if (kab_json_object(&node, quiet_keys, err) < 0 ||
+		    kab_json_str(&node, "policy", "warn", &policy, err) < 0 ||
+		    kab_json_num(&node, "cpus", 0.01, 1024, 0.25, &suite->quiet_cpus, err) < 0 ||
+		    kab_json_num(&node, "wait_s", 1, 86400, 120, &suite->quiet_wait_s, err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(words); i++) {
+		if (!strcmp(words[i], policy)) {
+			suite->quiet = (enum kab_quiet_policy)i;
+			return 0;
+		}
+	}
+	return kab_json_fail(&at, err, "expected off, warn, wait or refuse, found '%s'", policy);
+}
+
 static int load_case(struct kab_suite *suite, const struct kab_json *node, struct kab_err *err)
 {
 	struct kab_json params = kab_json_get(node, "params");
@@ -245,6 +275,8 @@ int kab_suite_load_json(json_t *doc, const char *file, struct kab_suite *ret, st
 	suite.iterations = (int)iterations;
 	suite.warmup = (int)warmup;
 	suite.retry = (int)retry;
+	if (load_quiet(&suite, &root, err) < 0)
+		goto fail;
 	conditions = kab_json_get(&root, "conditions");
 	if (conditions.value && kab_condition_load(&suite.conditions, &conditions, err) < 0)
 		goto fail;

@@ -40,8 +40,16 @@ struct kab_case {
 	struct kab_margin *margins; /* by metric */
 	size_t margins_n, margins_cap;
 	struct kab_strv background; /* argv of a load beside it; empty: none */
-	unsigned settle_s;	    /* seconds between the start of the load and the benchmark */
+	unsigned settle_s; /* seconds between the start of the load and the benchmark */
 	struct kab_strv sweep; /* names of the swept parameters, in order */
+};
+
+/* What to do when a host is not quiet before an iteration. */
+enum kab_quiet_policy {
+	KAB_QUIET_OFF, /* do not look */
+	KAB_QUIET_WARN, /* say so, once for each reason, and measure */
+	KAB_QUIET_WAIT, /* wait; after wait_s the iteration fails */
+	KAB_QUIET_REFUSE, /* the iteration fails */
 };
 
 struct kab_suite {
@@ -52,6 +60,9 @@ struct kab_suite {
 	int retry;
 	double margin_pct;
 	struct kab_condition_list conditions;
+	enum kab_quiet_policy quiet;
+	double quiet_cpus; /* CPUs that others may use, e.g. 0.25 */
+	double quiet_wait_s; /* for WAIT */
 	struct kab_case *cases;
 	size_t cases_n, cases_cap;
 	struct kab_instance *instances;
