@@ -31,7 +31,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT_MIB, BOOT_MIB = 960, 512
 
 # Files that decide what is in an image.
-SOURCES = ("build.py", "debs.py", "disk.py", "grubcfg.py", "guest/init", "guest/initrd-init")
+SOURCES = ("build.py", "debs.py", "disk.py", "grubcfg.py", "guest/init", "guest/initrd-init",
+           "guest/update-initramfs")
 # arm64 keeps /boot on a partition of its own, so that both common Debian layouts are there.
 ARCHES = {
     "amd64": {"deb": "amd64", "flavour": "cloud-amd64-unsigned", "console": "ttyS0",
@@ -48,6 +49,7 @@ ARCHES = {
 KERNELS = (r"linux-image-6\.1\.0-\d+-%s", r"linux-image-6\.12\.[0-9a-z.+~]+(?:-\d+)?-%s")
 MODULES = ("virtio_pci virtio_net virtio_blk virtio_rng crc32c_generic crc32c_vpmsum ext4 "
            "rtc_pl031 rtc_efi").split()
+INITRD_APPLETS = "sh mount umount insmod uname findfs switch_root sleep mkdir cat".split()
 CORE_MODULES = "part_msdos ext2 normal linux loadenv test echo configfile search " \
     "search_fs_uuid search_fs_file minicmd reboot"
 # Package -> programs and other files to install; libraries follow by themselves.
@@ -160,7 +162,7 @@ class Kernel:
         for folder in ("proc", "sys", "mnt"):
             cpio.directory(folder)
         cpio.file("bin/busybox", busybox)
-        for applet in ("sh mount umount insmod uname findfs switch_root sleep mkdir cat").split():
+        for applet in INITRD_APPLETS:
             cpio.link("bin/" + applet, "busybox")
         cpio.file("init", read(HERE + "/guest/initrd-init"))
         base = "lib/modules/%s/" % self.release
@@ -262,6 +264,12 @@ class Builder:
         os.chmod(os.path.join(stage, "root/.ssh"), 0o700)
         os.chmod(os.path.join(stage, "root"), 0o700)
         write(os.path.join(stage, "usr/sbin/init"), read(HERE + "/guest/init"), 0o755)
+        write(os.path.join(stage, "usr/sbin/update-initramfs"),
+              read(HERE + "/guest/update-initramfs"), 0o755)
+        share = os.path.join(stage, "usr/share/kab-lab")
+        write(share + "/initrd-init", read(HERE + "/guest/initrd-init"), 0o755)
+        write(share + "/modules", "\n".join(MODULES) + "\n")
+        write(share + "/applets", "\n".join(INITRD_APPLETS) + "\n")
         write(os.path.join(stage, ".lab-first-boot"), "")
 
     def grub_image(self, tree):
