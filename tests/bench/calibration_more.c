@@ -124,7 +124,7 @@ static double nominated(struct calibration *c, double phi, double step, size_t y
 	double x[MOST], hits = 0;
 
 	for (size_t s = 0; s < series; s++) {
-		struct kab_change_opts o = { .draws = 199, .seed = s };
+		struct kab_change_opts o = { .draws = 399, .seed = s };
 		struct kab_changes ch;
 		size_t n = young ? QUIET + young : MOST;
 
