@@ -213,7 +213,12 @@ static void zsh(FILE *f)
 	fputs("\t\tesac ;;\n"
 	      "\tesac\n"
 	      "}\n"
-	      "compdef _kab kab\n",
+	      /* As an autoloaded function this file is its body; sourced, it only registers. */
+	      "if [[ $funcstack[1] == _kab ]]; then\n"
+	      "\t_kab \"$@\"\n"
+	      "else\n"
+	      "\tcompdef _kab kab\n"
+	      "fi\n",
 	      f);
 }
 

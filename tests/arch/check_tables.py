@@ -152,6 +152,7 @@ KEYS = (
     ("suite", "$defs/case", "harness/model/suite.c", "kab_case_keys"),
     ("suite", "$defs/background", "harness/model/suite.c", "background_keys"),
     ("suite", "$defs/repeat", "harness/model/suite.c", "repeat_keys"),
+    ("suite", "$defs/quiet", "harness/model/suite.c", "quiet_keys"),
     ("lab", "", "harness/model/lab.c", "lab_keys"),
     ("lab", "$defs/host", "harness/model/lab.c", "host_keys"),
     ("lab", "$defs/boot", "harness/model/lab.c", "boot_keys"),

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# From a fresh checkout to a first table: install what is missing, build, run three short benchmarks on this
+# machine with the same kernel twice, and print how they compare. Nothing outside build/ is written.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$root/build/release
+
+usage() {
+	cat <<TEXT
+usage: examples/quickstart.sh
+
+Installs what is missing (with apt, as root or with a sudo that asks for no password; otherwise it
+prints the line to run), builds kab in build/release, and runs the suite 'quick' on this machine with
+the running kernel under two names. Takes one to three minutes, and may be called again.
+TEXT
+}
+
+case ${1-} in
+'') ;;
+-h | --help) usage; exit 0 ;;
+*) usage >&2; exit 2 ;;
+esac
+
+say() { printf '%s\n' "$*"; }
+
+# shellcheck source=cmake/packages.sh
+. "$root/cmake/packages.sh"
+missing=$(packages_missing build bench)
+if [ -n "$missing" ]; then
+	say "quickstart: installing: $missing" >&2
+	# shellcheck disable=SC2086 # a list of words
+	if ! packages_install $missing; then
+		say "Some packages are missing. Install them, then start this script again:" >&2
+		say "  sudo apt-get install $missing" >&2
+		exit 4
+	fi
+	missing=$(packages_missing build bench)
+	if [ -n "$missing" ]; then
+		say "quickstart: still missing after the installation: $missing" >&2
+		exit 4
+	fi
+fi
+
+mkdir -p "$build" 2>/dev/null || true
+if [ ! -w "$build" ]; then
+	say "quickstart: cannot write $build; clone the repository as this user" >&2
+	exit 4
+fi
+tests=OFF
+pkg-config --exists cmocka && tests=ON
+log=$build/quickstart.log
+say "quickstart: building in $build" >&2
+if ! (cd "$root" && cmake --preset release -DKAB_TESTS=$tests && cmake --build --preset release --target kab) \
+	>"$log" 2>&1; then
+	tail -n 30 "$log" >&2
+	say "quickstart: the build failed; all of its output is in $log" >&2
+	exit 4
+fi
+
+# A first look needs no place in the user's own database.
+db=$build/quickstart.db
+status=0
+"$build/kab" --db "$db" run "$root/suites/quick.json" --kernel base=running --kernel same=running || status=$?
+
+cat <<TEXT
+
+What this shows: 'base' and 'same' are one kernel, so nothing was compared. The columns of +/- and the
+intervals are the noise of this machine: a change that is smaller cannot be seen here with so few
+iterations. A quiet machine, more iterations and several boots make it smaller.
+
+All iterations are kept. Next:
+  $build/kab --db $db list
+  $build/kab --db $db report
+  $build/kab doctor                      what to fix on this machine
+  $build/kab suites                      other suites
+  $build/kab run hackbench-groups --kernel base=release:A --kernel patched=release:B
+                                         two installed kernels A and B: kab says when to boot which
+docs/lab.md says how to add hosts, docs/reading-reports.md how to read the table.
+TEXT
+exit $status

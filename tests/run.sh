@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# All tests: plain, under AddressSanitizer with UndefinedBehaviorSanitizer, and what has threads under
+# ThreadSanitizer. Ends with the line of ctest that counts them all.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+only=
+quick=
+presets="release asan tsan"
+jobs=$(nproc)
+
+usage() {
+	cat <<TEXT
+usage: tests/run.sh [--quick] [--plain] [--only REGEX] [--jobs N]
+
+  --quick        leave out what takes minutes: emulated hosts and the calibration of the statistics
+  --plain        without the sanitizers
+  --only REGEX   tests whose names match
+  --jobs N       so many at a time (the number of CPUs)
+
+Installs what the tests need when root; otherwise it prints the line to run. Tests that cannot run here
+are listed with the reason. Exits with 1 when a test failed.
+TEXT
+}
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--quick) quick=1 ;;
+	--plain) presets=release ;;
+	--only | --jobs)
+		[ $# -gt 1 ] || { usage >&2; exit 2; }
+		if [ "$1" = --only ]; then only=$2; else jobs=$2; fi
+		shift
+		;;
+	-h | --help) usage; exit 0 ;;
+	*) usage >&2; exit 2 ;;
+	esac
+	shift
+done
+
+say() { printf 'run.sh: %s\n' "$*"; }
+
+# shellcheck source=cmake/packages.sh
+. "$root/cmake/packages.sh"
+missing=$(packages_missing build bench test)
+if [ -n "$missing" ]; then
+	# shellcheck disable=SC2086 # a list of words
+	if [ "$(id -u)" -ne 0 ] || ! packages_install $missing; then
+		say "not installed; to have all tests: sudo apt-get install $missing"
+	fi
+	missing=$(packages_missing build)
+	[ -z "$missing" ] || { say "cannot build without: $missing"; exit 4; }
+fi
+
+# Sanitizers place their shadow where more random address bits would put the program.
+fixed=
+bits=$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)
+if [ "$bits" -gt 28 ]; then
+	if setarch -R true 2>/dev/null; then
+		fixed="setarch -R"
+	else
+		say "vm.mmap_rnd_bits is $bits and setarch -R is not allowed here: sanitizers may not start"
+	fi
+fi
+
+cd "$root"
+launcher=
+command -v ccache >/dev/null && launcher=-DCMAKE_C_COMPILER_LAUNCHER=ccache
+warnings=0
+for preset in $presets; do
+	log=build/$preset/build.log
+	mkdir -p "build/$preset"
+	begin=$(date +%s)
+	if ! { cmake --preset "$preset" -DKAB_TESTS=ON ${launcher:+"$launcher"} &&
+		cmake --build --preset "$preset" -- -j "$jobs"; } >"$log" 2>&1; then
+		tail -n 40 "$log"
+		say "the $preset build failed; all of its output is in $log"
+		exit 1
+	fi
+	n=$(grep -c 'warning:' "$log" || true)
+	warnings=$((warnings + n))
+	say "built $preset in $(($(date +%s) - begin)) s, $n warnings"
+	[ "$n" -eq 0 ] || grep 'warning:' "$log" | sort -u
+done
+
+# Names of tests that match, as a regular expression.
+names() { # BUILD CTEST-ARGS...
+	dir=$1
+	shift
+	ctest --test-dir "$dir" -N "$@" | sed -n 's/^ *Test *#[0-9]*: \(.*\)$/\1/p'
+}
+
+status=0
+for preset in $presets; do
+	dir=build/$preset
+	rm -f "$dir/junit.xml"
+	set -- --test-dir "$dir" --output-on-failure --output-junit junit.xml -j "$jobs" ${only:+-R "$only"}
+	under=
+	case $preset in
+	release) [ -z "$quick" ] || set -- "$@" -LE 'lab|calibration' ;;
+	asan)
+		under=$fixed
+		set -- "$@" -LE 'lab|calibration|arch'
+		;;
+	tsan)
+		# What has threads says so by its label; the engine and whole runs have lanes.
+		under=$fixed
+		list=$({
+			names "$dir" -L threads ${only:+-R "$only"}
+			names "$dir" -R 'engine|lane|e2e' ${only:+-L unit}
+		} | sort -u | { if [ -n "$only" ]; then grep -E "$only" || true; else cat; fi; } | tr '\n' '|')
+		set -- --test-dir "$dir" --output-on-failure --output-junit junit.xml -j "$jobs" \
+			-R "^(${list%|})\$" -LE 'lab|calibration|arch'
+		;;
+	esac
+	echo
+	say "tests of the $preset build"
+	begin=$(date +%s)
+	# shellcheck disable=SC2086 # two words or none
+	$under ctest "$@" || status=1
+	say "tests of the $preset build took $(($(date +%s) - begin)) s"
+done
+echo
+# shellcheck disable=SC2046,SC2086 # words
+python3 tests/summary.py $(printf 'build/%s/junit.xml ' $presets) || status=1
+exit $status
