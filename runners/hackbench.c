@@ -289,7 +289,7 @@ static void one_line(struct state *st, struct kab_parse_result *ret, struct kab_
 	}
 	rest = kab_scan_after(s, "hackbench V ");
 	if (rest && !ret->version)
-		ret->version = kab_xstrdup(kab_scan_blanks(rest));
+		ret->version = kab_scan_escape(kab_scan_blanks(rest));
 	if (kab_scan_gnu_time(scan, &ret->samples))
 		return;
 	failure = own_failure(s);

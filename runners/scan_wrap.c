@@ -58,8 +58,11 @@ char *kab_scan_wrapper_failure(const char *s, const char *tool)
 	if (names(s, tool) && strstr(s, "error while loading shared libraries"))
 		return kab_xasprintf("%s cannot be started: a shared library is missing", tool);
 	if (kab_scan_after(s, "Command terminated by signal") ||
-	    kab_scan_after(s, "Command exited with non-zero status"))
-		return kab_xasprintf("GNU time reports '%s'", kab_scan_blanks(s));
+	    kab_scan_after(s, "Command exited with non-zero status")) {
+		char *quoted kab_autofree = kab_scan_escape(kab_scan_blanks(s));
+
+		return kab_xasprintf("GNU time reports '%s'", quoted);
+	}
 	if (strstr(s, "timeout: sending signal"))
 		return kab_xstrdup("ended by the timeout command");
 	if (strstr(s, "Killed process")) {

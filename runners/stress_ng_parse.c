@@ -14,6 +14,8 @@
 /* Enough for every stressor that there is; a hostile log cannot make the look-ups slow. */
 #define NAMES_MAX 512
 #define ROWS_CHECKED_MAX 8192
+/* Of a name; other bytes never get into messages or names of metrics. */
+#define NAME_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 struct run {
 	double requested_s; /* below 0: not said */
@@ -247,8 +249,8 @@ static void read_hogs(struct run *run, const char *s)
 
 		p += strspn(p, "0123456789");
 		p = kab_scan_blanks(p);
-		len = strcspn(p, ", ");
-		if (len && len < sizeof(name)) {
+		len = strspn(p, NAME_BYTES);
+		if (len && len < sizeof(name) && strchr(", ", p[len])) {
 			memcpy(name, p, len);
 			name[len] = '\0';
 			kab_strv_add(&run->names, name);
@@ -327,8 +329,8 @@ static void read_counted(const char *s, struct run *run, struct kab_strv *names,
 		size_t len;
 
 		p = kab_scan_blanks(p);
-		len = strcspn(p, " (");
-		if (!len)
+		len = strspn(p, NAME_BYTES);
+		if (!len || !strchr(" (", p[len]))
 			return;
 		if (names)
 			kab_strv_add_n(names, p, len);

@@ -122,7 +122,9 @@ static void synthetic_parse(const struct kab_outputs *outputs, int exit_status,
 
 			rest = kab_scan_number(negative ? kab_scan_blanks(rest) + 1 : rest, &n);
 			if (rest && (*rest == ' ' || !*rest)) {
-				kab_samples_add(&ret->samples, "value", kab_scan_blanks(rest), dir,
+				char *unit kab_autofree = kab_scan_escape(kab_scan_blanks(rest));
+
+				kab_samples_add(&ret->samples, "value", unit, dir,
 						negative ? -n.value : n.value);
 				values++;
 			}

@@ -495,9 +495,9 @@ static bool banner(struct state *st, struct kab_scan *scan)
 	/* A version, then "(using ...)" or ":  multi-threaded system evaluation benchmark". */
 	version = at + strlen("sysbench ");
 	version += *version == 'v';
-	len = strcspn(version, " :");
+	len = strspn(version, "0123456789abcdefghijklmnopqrstuvwxyz.-+~");
 	end = version + len;
-	if (*version < '0' || *version > '9' ||
+	if (*version < '0' || *version > '9' || !strchr(" :", *end) ||
 	    (!strstr(end, "LuaJIT") && !strstr(end, "multi-threaded system evaluation") &&
 	     !kab_scan_end(end)))
 		return false;
