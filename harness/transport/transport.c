@@ -20,6 +20,7 @@ static const struct kab_transport openssh = { .name = "openssh", .open = openssh
 
 static const struct kab_transport *const table[] = {
 	&kab_transport_local,
+	&kab_transport_ssh,
 	&openssh,
 	&kab_transport_fake,
 };

@@ -26,18 +26,18 @@ struct kab_wait {
 
 /* How to reach one host; filled from the lab file, borrowed until close. */
 struct kab_endpoint {
-	const char *name;      /* label in the lab: for messages */
+	const char *name; /* label in the lab: for messages */
 	const char *transport; /* "local", "ssh", "openssh", "fake" */
-	const char *ssh;       /* ssh destination: alias, host, or user@host; NULL for local */
+	const char *ssh; /* ssh destination: alias, host, or user@host; NULL for local */
 	const char *ssh_config; /* -F file; NULL: the user's */
-	int port;		/* 0: as ssh -G says */
-	int keepalive_s;	/* 0: off */
+	int port; /* 0: as ssh -G says */
+	int keepalive_s; /* 0: off */
 	const struct kab_log *log;
 };
 
 struct kab_exec {
 	const char *const *argv; /* NULL-terminated */
-	const void *in;		 /* bytes for stdin, then EOF */
+	const void *in; /* bytes for stdin, then EOF */
 	size_t in_len;
 	size_t out_max, err_max; /* caps in bytes; 0: 1 MiB */
 };

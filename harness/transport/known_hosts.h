@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Is this the host's key? `ssh-keygen -F` finds the lines (hashed names, wildcards, negation,
+ * markers); the comparing and the refusing are done here. There is no way to say "yes, whatever":
+ * StrictHostKeyChecking is not looked at.
+ *
+ * The name is "[host]:port" for any port but 22: a plain line does not vouch for another port.
+ */
+#ifndef KAB_TRANSPORT_KNOWN_HOSTS_H
+#define KAB_TRANSPORT_KNOWN_HOSTS_H
+
+#include "transport/ssh_config.h"
+
+enum kab_known_marker { KAB_KNOWN_PLAIN, KAB_KNOWN_CA, KAB_KNOWN_REVOKED };
+
+struct kab_known_key {
+	enum kab_known_marker marker;
+	char *type; /* "ssh-ed25519" */
+	struct kab_buf blob; /* the public key as on the wire */
+	char *file;
+	int line;
+};
+
+struct kab_known_hosts {
+	struct kab_known_key *v;
+	size_t n, cap;
+	char *name; /* what was looked for */
+};
+
+/* Look the host up in all its files. Files that do not exist are skipped. -1: ENV, TIMEOUT, ... */
+int kab_known_hosts_load(const struct kab_ssh_config *cfg, const struct kab_wait *wait,
+			 struct kab_known_hosts *ret, struct kab_err *err);
+
+/*
+ * Host key algorithms in the order of preference: those of which a key is known first, because a
+ * server that has several shows only one. Caller frees.
+ */
+char *kab_known_hosts_prefer(const struct kab_known_hosts *kh);
+
+/*
+ * 0: known. -1, AUTH: unknown, changed or revoked; the text says which, has the fingerprint and the
+ * command that would change it.
+ */
+int kab_known_hosts_check(const struct kab_known_hosts *kh, const struct kab_ssh_config *cfg,
+			  const void *blob, size_t len, struct kab_err *err);
+
+void kab_known_hosts_release(struct kab_known_hosts *kh);
+
+/* "SHA256:..." of a key blob, as ssh-keygen -l prints it; caller frees. */
+char *kab_ssh_fingerprint(const void *blob, size_t len);
+/* Base64 text without blanks to bytes. False when it is not base64. */
+bool kab_ssh_base64(const char *text, size_t len, struct kab_buf *ret);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The ssh transport: libssh2, one non-blocking session that only poll waits for. Files go through
+ * `cat` and `tail`, so that Dropbear without an SFTP server will do.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "transport/ssh_exec.h"
+
+#define CONFIG_S 10
+#define HANDSHAKE_S 30
+#define AUTH_S 40
+#define CLOSE_S 0.5
+/* A full sshd (MaxStartups) drops us at random: that is no reason to call a host down. */
+#define DROPS_MAX 6
+#define GET_MISSING 66
+
+static void forget_connection(struct kab_ssh_session *s)
+{
+	if (s->ssh) {
+		/* Nothing can be sent any more, so freeing cannot wait for anything. */
+		if (s->fd >= 0)
+			shutdown(s->fd, SHUT_RDWR);
+		for (int i = 0; i < 100 && libssh2_session_free(s->ssh) == LIBSSH2_ERROR_EAGAIN;
+		     i++)
+			;
+		s->ssh = NULL;
+	}
+	kab_ssh_hang_up(s);
+}
+
+static void ssh_close(struct kab_session *ks)
+{
+	struct kab_ssh_session *s = (struct kab_ssh_session *)ks;
+	struct kab_wait w = { kab_deadline_s(CLOSE_S), -1 };
+	struct kab_err unused;
+	int rc;
+
+	if (!s)
+		return;
+	if (s->ssh && !s->dead && s->authenticated)
+		KAB_SSH_DO(rc, s, &w, "closing", &unused,
+			   libssh2_session_disconnect(s->ssh, "done"));
+	forget_connection(s);
+	kab_known_hosts_release(&s->known);
+	kab_ssh_config_release(&s->cfg);
+	free(s);
+}
+
+/* 0; 1: dropped before the banner, worth another try; -1. */
+static int shake_hands(struct kab_ssh_session *s, const struct kab_wait *wait, struct kab_err *err)
+{
+	struct kab_wait w = kab_ssh_limit(wait, HANDSHAKE_S);
+	char *prefer kab_autofree = kab_known_hosts_prefer(&s->known);
+	char *said = NULL;
+	int rc;
+
+	if (kab_ssh_new_session(s, err) < 0)
+		return -1;
+	libssh2_session_method_pref(s->ssh, LIBSSH2_METHOD_HOSTKEY, prefer);
+	KAB_SSH_DO(rc, s, &w, "greeting", err, libssh2_session_handshake(s->ssh, s->fd));
+	if (rc == 0)
+		return 0;
+	if (rc == KAB_SSH_STOP)
+		return -1;
+	libssh2_session_last_error(s->ssh, &said, NULL, 0);
+	kab_ssh_fail(s, rc, "greeting", err);
+	return said && strstr(said, "banner") && !s->via_helper ? 1 : -1;
+}
+
+static int connect_and_greet(struct kab_ssh_session *s, const struct kab_wait *wait,
+			     struct kab_err *err)
+{
+	struct kab_rng rng;
+
+	kab_rng_seed_label(&rng, (uint64_t)kab_now_mono_ns(), s->cfg.dest);
+	for (int drops = 0;; drops++) {
+		double pause = 0.1 * (1 << drops) * (0.5 + kab_rng_uniform(&rng));
+		int rc;
+
+		if (kab_ssh_dial(s, wait, err) < 0)
+			return -1;
+		rc = shake_hands(s, wait, err);
+		if (rc <= 0)
+			return rc;
+		forget_connection(s);
+		s->dead = false;
+		if (drops + 1 >= DROPS_MAX || kab_now_mono_ns() >= wait->deadline_ns)
+			return -1;
+		kab_log(s->base.ep->log, KAB_LOG_DEBUG,
+			"host '%s': dropped before the greeting, again in %.1f s", s->base.ep->name,
+			pause);
+		if (kab_wait_until(kab_deadline_s(pause), wait->cancel_fd, err) < 0)
+			return -1;
+	}
+}
+
+static int check_host_key(struct kab_ssh_session *s, struct kab_err *err)
+{
+	size_t len = 0;
+	int type = 0;
+	const char *blob = libssh2_session_hostkey(s->ssh, &len, &type);
+
+	if (!blob)
+		return kab_err_set(err, KAB_ERR_AUTH, "the server showed no host key");
+	return kab_known_hosts_check(&s->known, &s->cfg, blob, len, err);
+}
+
+static int bring_up(struct kab_ssh_session *s, const struct kab_wait *wait, struct kab_err *err)
+{
+	const struct kab_endpoint *ep = s->base.ep;
+	struct kab_wait w = kab_ssh_limit(wait, CONFIG_S);
+	int rc = kab_ssh_config_resolve(ep->ssh, ep->ssh_config, ep->port, &w, &s->cfg, err);
+
+	if (rc == 0)
+		rc = kab_known_hosts_load(&s->cfg, &w, &s->known, err);
+	if (rc < 0)
+		return kab_err_prefix(err, "host '%s'", ep->name);
+	if (connect_and_greet(s, wait, err) < 0)
+		return -1;
+	if (check_host_key(s, err) < 0)
+		return kab_err_prefix(err, "host '%s'", ep->name);
+	w = kab_ssh_limit(wait, AUTH_S);
+	if (kab_ssh_authenticate(s, &w, err) < 0)
+		return -1;
+	s->authenticated = true;
+	return 0;
+}
+
+static int ssh_open(const struct kab_endpoint *ep, const struct kab_wait *wait,
+		    struct kab_session **ret, struct kab_err *err)
+{
+	struct kab_ssh_session *s;
+	struct kab_rng rng;
+
+	*ret = NULL;
+	if (!ep->ssh)
+		return kab_err_set(err, KAB_ERR_CONFIG, "host '%s' has no \"ssh\" destination",
+				   ep->name);
+	s = kab_xcalloc(1, sizeof(*s));
+	s->base.ops = &kab_transport_ssh;
+	s->base.ep = ep;
+	s->fd = s->helper_err = -1;
+	kab_rng_seed_label(&rng, (uint64_t)kab_now_wall_ns() ^ (uint64_t)getpid(), ep->name);
+	snprintf(s->mark, sizeof(s->mark), "kab-%016llx", (unsigned long long)kab_rng_u64(&rng));
+	if (bring_up(s, wait, err) < 0) {
+		ssh_close(&s->base);
+		return -1;
+	}
+	*ret = &s->base;
+	return 0;
+}
+
+static int ssh_exec(struct kab_session *ks, const struct kab_exec *req, const struct kab_wait *wait,
+		    struct kab_exec_result *ret, struct kab_err *err)
+{
+	return kab_ssh_exec((struct kab_ssh_session *)ks, req, wait, ret, err);
+}
+
+static int ssh_put(struct kab_session *ks, const char *path, const void *data, size_t len,
+		   unsigned mode, const struct kab_wait *wait, struct kab_err *err)
+{
+	/* The length is checked: a link that dies half way looks like the end of the input. */
+	static const char script[] =
+		"t=$1.new.$$; trap 'rm -f \"$t\"' EXIT; cat >\"$t\" || exit 1; "
+		"if [ \"$(wc -c <\"$t\")\" -ne \"$2\" ]; then echo incomplete >&2; exit 1; fi; "
+		"chmod \"$3\" \"$t\" && mv -f \"$t\" \"$1\"";
+	char *length kab_autofree = kab_xasprintf("%zu", len);
+	char *bits kab_autofree = kab_xasprintf("%o", mode & 07777);
+	const char *argv[] = { "sh", "-c", script, "sh", path, length, bits, NULL };
+	struct kab_exec req = { .argv = argv, .in = data, .in_len = len };
+	struct kab_exec_result res;
+	int rc = 0;
+
+	if (kab_ssh_exec((struct kab_ssh_session *)ks, &req, wait, &res, err) < 0)
+		return -1;
+	if (res.exit_status != 0) {
+		kab_buf_rtrim(&res.err, "\r\n");
+		rc = kab_err_set(err, KAB_ERR_REMOTE, "host '%s': cannot write '%s': %s",
+				 ks->ep->name, path, kab_buf_str(&res.err));
+	}
+	kab_exec_result_release(&res);
+	return rc;
+}
+
+static int ssh_get(struct kab_session *ks, const char *path, uint64_t offset, size_t max,
+		   const struct kab_wait *wait, struct kab_buf *ret, struct kab_err *err)
+{
+	static const char script[] =
+		"[ -e \"$1\" ] || exit 66; [ -r \"$1\" ] && [ ! -d \"$1\" ] || "
+		"{ echo 'not a readable file' >&2; exit 1; }; tail -c \"+$2\" \"$1\" | head -c "
+		"\"$3\"";
+	char *from kab_autofree = kab_xasprintf("%llu", (unsigned long long)offset + 1);
+	/* One byte more than wanted, which the cap drops, tells that there is more. */
+	char *bytes kab_autofree = kab_xasprintf("%zu", max + 1);
+	const char *argv[] = { "sh", "-c", script, "sh", path, from, bytes, NULL };
+	struct kab_exec req = { .argv = argv, .out_max = max ? max : 1 };
+	struct kab_exec_result res;
+	int rc = 0;
+
+	if (kab_ssh_exec((struct kab_ssh_session *)ks, &req, wait, &res, err) < 0)
+		return -1;
+	if (res.exit_status == GET_MISSING) {
+		rc = 1;
+	} else if (res.exit_status != 0) {
+		kab_buf_rtrim(&res.err, "\r\n");
+		rc = kab_err_set(err, KAB_ERR_REMOTE, "host '%s': cannot read '%s': %s",
+				 ks->ep->name, path, kab_buf_str(&res.err));
+	} else {
+		kab_buf_add(ret, kab_buf_str(&res.out), res.out.len < max ? res.out.len : max);
+		ret->cut = ret->cut || res.out.cut;
+	}
+	kab_exec_result_release(&res);
+	return rc;
+}
+
+const struct kab_transport kab_transport_ssh = {
+	.name = "ssh",
+	.open = ssh_open,
+	.exec = ssh_exec,
+	.put = ssh_put,
+	.get = ssh_get,
+	.close = ssh_close,
+};

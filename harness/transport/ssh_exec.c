@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One command over one channel: input out, both streams in, status. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "transport/ssh_exec.h"
+
+#define OUT_DEFAULT ((size_t)1 << 20)
+/* Room for what a login shell's start-up files may print before our mark. */
+#define CHATTER_MAX ((size_t)64 << 10)
+/* Time for closing a channel that was given up. */
+#define GIVE_UP_S 1
+
+static const struct {
+	const char *name;
+	int no;
+} signals[] = {
+	{ "HUP", 1 },	{ "INT", 2 },	{ "QUIT", 3 },	{ "ILL", 4 },	{ "TRAP", 5 },
+	{ "ABRT", 6 },	{ "BUS", 7 },	{ "FPE", 8 },	{ "KILL", 9 },	{ "USR1", 10 },
+	{ "SEGV", 11 }, { "USR2", 12 }, { "PIPE", 13 }, { "ALRM", 14 }, { "TERM", 15 },
+	{ "XCPU", 24 }, { "XFSZ", 25 }, { "SYS", 31 },
+};
+
+struct run {
+	struct kab_ssh_session *s;
+	const struct kab_exec *req;
+	const struct kab_wait *wait;
+	LIBSSH2_CHANNEL *ch;
+	struct kab_exec_result *ret;
+	struct kab_err *err;
+};
+
+static int open_channel(struct run *r)
+{
+	while (!(r->ch = libssh2_channel_open_session(r->s->ssh))) {
+		int rc = libssh2_session_last_errno(r->s->ssh);
+
+		if (rc != LIBSSH2_ERROR_EAGAIN)
+			return kab_ssh_fail(r->s, rc, "opening a channel", r->err);
+		if (kab_ssh_pause(r->s, r->wait, "opening a channel", r->err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Take what is there of a stream. 0, or EAGAIN when it is empty now, or an error. */
+static int take(struct run *r, int stream, struct kab_buf *buf)
+{
+	char chunk[32768];
+
+	for (;;) {
+		ssize_t n = libssh2_channel_read_ex(r->ch, stream, chunk, sizeof(chunk));
+
+		if (n > 0)
+			kab_buf_add(buf, chunk, (size_t)n);
+		else
+			return (int)n;
+		/* The deadline holds also against a host that never stops talking. */
+		if (kab_now_mono_ns() >= r->wait->deadline_ns)
+			return LIBSSH2_ERROR_EAGAIN;
+	}
+}
+
+/* Both streams until they are empty. libssh2 may have half a window adjustment out after EAGAIN:
+ * then only the same call may follow. 0; 1 at the end of both; -1. */
+static int take_both(struct run *r, bool may_wait)
+{
+	struct kab_buf *bufs[2] = { &r->ret->out, &r->ret->err };
+	bool idle = true;
+
+	for (int i = 0; i < 2; i++) {
+		for (;;) {
+			int rc = take(r, i ? SSH_EXTENDED_DATA_STDERR : 0, bufs[i]);
+
+			if (rc == 0)
+				break;
+			if (rc != LIBSSH2_ERROR_EAGAIN)
+				return kab_ssh_fail(r->s, rc, "reading output", r->err);
+			if (!(libssh2_session_block_directions(r->s->ssh) &
+			      LIBSSH2_SESSION_BLOCK_OUTBOUND))
+				break;
+			if (kab_ssh_pause(r->s, r->wait, "reading output", r->err) < 0)
+				return -1;
+			idle = false;
+		}
+	}
+	if (libssh2_channel_eof(r->ch))
+		return 1;
+	if (may_wait && idle)
+		return kab_ssh_pause(r->s, r->wait, "waiting for the command", r->err);
+	return 0;
+}
+
+static int send_input(struct run *r)
+{
+	const char *p = r->req->in;
+	size_t left = r->req->in_len;
+	int rc;
+
+	while (left) {
+		ssize_t n = libssh2_channel_write_ex(r->ch, 0, p, left);
+
+		if (n > 0) {
+			p += n;
+			left -= (size_t)n;
+			continue;
+		}
+		if (n == LIBSSH2_ERROR_CHANNEL_CLOSED || n == LIBSSH2_ERROR_CHANNEL_EOF_SENT)
+			return 0; /* the command did not want it all; its status will tell */
+		if (n != LIBSSH2_ERROR_EAGAIN && n != 0)
+			return kab_ssh_fail(r->s, (int)n, "sending input", r->err);
+		if (libssh2_session_block_directions(r->s->ssh) & LIBSSH2_SESSION_BLOCK_OUTBOUND) {
+			if (kab_ssh_pause(r->s, r->wait, "sending input", r->err) < 0)
+				return -1;
+			continue;
+		}
+		/* The far window is full: it opens while we read. */
+		rc = take_both(r, true);
+		if (rc != 0)
+			return rc < 0 ? -1 : 0;
+	}
+	KAB_SSH_DO(rc, r->s, r->wait, "sending input", r->err, libssh2_channel_send_eof(r->ch));
+	if (rc == LIBSSH2_ERROR_CHANNEL_CLOSED || rc == LIBSSH2_ERROR_CHANNEL_EOF_SENT)
+		rc = 0;
+	return rc == 0 ? 0 : kab_ssh_fail(r->s, rc, "sending input", r->err);
+}
+
+/* 128+n from the signal, else the status; trusted only after both sides have closed. */
+static int read_status(struct run *r)
+{
+	char *name = NULL;
+	size_t len = 0;
+	int rc;
+
+	KAB_SSH_DO(rc, r->s, r->wait, "closing", r->err, libssh2_channel_close(r->ch));
+	if (rc == 0)
+		KAB_SSH_DO(rc, r->s, r->wait, "closing", r->err,
+			   libssh2_channel_wait_closed(r->ch));
+	if (rc != 0)
+		return kab_ssh_fail(r->s, rc, "reading the exit status", r->err);
+	r->ret->exit_status = libssh2_channel_get_exit_status(r->ch);
+	libssh2_channel_get_exit_signal(r->ch, &name, &len, NULL, NULL, NULL, NULL);
+	if (!name)
+		return 0;
+	r->ret->exit_status = -1;
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(signals); i++)
+		if (strlen(signals[i].name) == len && memcmp(name, signals[i].name, len) == 0)
+			r->ret->exit_status = 128 + signals[i].no;
+	libssh2_free(r->s->ssh, name);
+	return 0;
+}
+
+static int converse(struct run *r, const char *line)
+{
+	int rc;
+
+	if (open_channel(r) < 0)
+		return -1;
+	KAB_SSH_DO(rc, r->s, r->wait, "starting the command", r->err,
+		   libssh2_channel_exec(r->ch, line));
+	if (rc != 0)
+		return kab_ssh_fail(r->s, rc, "starting the command", r->err);
+	if (send_input(r) < 0)
+		return -1;
+	do
+		rc = take_both(r, true);
+	while (rc == 0);
+	return rc < 0 ? -1 : read_status(r);
+}
+
+/* After a failure: a cancelled session can go on if nothing of ours is half written. */
+static void let_go(struct run *r)
+{
+	struct kab_wait w = { kab_deadline_s(GIVE_UP_S), -1 };
+	struct kab_err unused;
+	int rc;
+
+	if (!r->ch) {
+		r->s->dead = true;
+		return;
+	}
+	if (!r->s->dead &&
+	    libssh2_session_block_directions(r->s->ssh) & LIBSSH2_SESSION_BLOCK_OUTBOUND)
+		r->s->dead = true;
+	if (r->s->dead)
+		return;
+	KAB_SSH_DO(rc, r->s, &w, "closing", &unused, libssh2_channel_free(r->ch));
+	if (rc != 0)
+		r->s->dead = true;
+}
+
+/* Cut off everything up to our mark. */
+static void drop_chatter(struct kab_buf *out, const char *mark, size_t max)
+{
+	char *at = out->len ? memmem(out->data, out->len, mark, strlen(mark)) : NULL;
+	size_t skip;
+
+	if (at) {
+		skip = (size_t)(at - out->data) + strlen(mark);
+		memmove(out->data, out->data + skip, out->len - skip + 1);
+		out->len -= skip;
+	}
+	if (out->len > max) {
+		out->len = max;
+		out->data[max] = '\0';
+		out->cut = true;
+	}
+	out->max = max;
+}
+
+int kab_ssh_exec(struct kab_ssh_session *s, const struct kab_exec *req, const struct kab_wait *wait,
+		 struct kab_exec_result *ret, struct kab_err *err)
+{
+	size_t out_max = req->out_max ? req->out_max : OUT_DEFAULT;
+	char *words kab_autofree = kab_quote_argv(req->argv);
+	/* A login shell that reads start-up files may print anything first. */
+	char *line kab_autofree = kab_xasprintf("echo %s; exec %s", s->mark, words);
+	char *mark kab_autofree = kab_xasprintf("%s\n", s->mark);
+	struct run r = { .s = s, .req = req, .wait = wait, .ret = ret, .err = err };
+	int rc;
+
+	kab_buf_init(&ret->out, out_max + CHATTER_MAX);
+	kab_buf_init(&ret->err, req->err_max ? req->err_max : OUT_DEFAULT);
+	ret->exit_status = -1;
+	if (s->dead)
+		return kab_err_set(err, KAB_ERR_CONNECT, "host '%s': the connection is gone",
+				   s->base.ep->name);
+	s->last_rx_ns = s->last_ping_ns = kab_now_mono_ns();
+	rc = converse(&r, line);
+	if (rc < 0) {
+		let_go(&r);
+		kab_exec_result_release(ret);
+		return -1;
+	}
+	KAB_SSH_DO(rc, s, wait, "closing", err, libssh2_channel_free(r.ch));
+	if (rc != 0)
+		s->dead = true; /* the result is complete all the same */
+	drop_chatter(&ret->out, mark, out_max);
+	return 0;
+}

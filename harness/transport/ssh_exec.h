@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Commands over an open ssh session. Internal to the ssh transport. */
+#ifndef KAB_TRANSPORT_SSH_EXEC_H
+#define KAB_TRANSPORT_SSH_EXEC_H
+
+#include "transport/ssh_session.h"
+
+/* As kab_transport.exec. The command replaces the login shell, so a signal is told as one. */
+int kab_ssh_exec(struct kab_ssh_session *s, const struct kab_exec *req, const struct kab_wait *wait,
+		 struct kab_exec_result *ret, struct kab_err *err);
+
+#endif
