@@ -9,6 +9,7 @@ const struct kab_cmd *const kab_commands[] = {
 	&kab_cmd_show,
 	&kab_cmd_report,
 	&kab_cmd_compare,
+	&kab_cmd_stats,
 	&kab_cmd_render,
 	&kab_cmd_parse,
 	&kab_cmd_reparse,

@@ -22,6 +22,7 @@ extern const struct kab_cmd kab_cmd_reparse;
 extern const struct kab_cmd kab_cmd_show;
 extern const struct kab_cmd kab_cmd_report;
 extern const struct kab_cmd kab_cmd_compare;
+extern const struct kab_cmd kab_cmd_stats;
 extern const struct kab_cmd kab_cmd_render;
 extern const struct kab_cmd kab_cmd_version;
 
