@@ -185,7 +185,7 @@ void golden_single(struct golden *g, const json_t *single)
 			golden_fail(g, "n");
 		exact(g, json_object_get(block, "exact"), &s);
 		json_object_foreach (json_object_get(block, "quantile_other_types"), type, v)
-			quantiles(g, v, &s, atoi(type), 1e-14, SUBNORMAL, "exact");
+			quantiles(g, v, &s, (int)strtol(type, NULL, 10), 1e-14, SUBNORMAL, "exact");
 		other_tool(g, json_object_get(block, "R"), &s, "R");
 		other_tool(g, json_object_get(block, "numpy"), &s, "numpy");
 		if (json_object_get(block, "nist_certified"))

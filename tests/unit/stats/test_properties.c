@@ -323,13 +323,16 @@ static void test_outliers(void **state)
 	assert_true(isnan(kab_geomean((const double[]){ 2, 0 }, 2)));
 }
 
+/* The value at "key/key/key"; keys hold no slash. */
 static const json_t *dig(const json_t *v, const char *path)
 {
-	char *copy = kab_xstrdup(path), *save = NULL;
+	for (const char *at = path; v && *at;) {
+		size_t len = strcspn(at, "/");
+		kab_autofree char *key = kab_xstrndup(at, len);
 
-	for (char *k = strtok_r(copy, "/", &save); k && v; k = strtok_r(NULL, "/", &save))
-		v = json_object_get(v, k);
-	free(copy);
+		v = json_object_get(v, key);
+		at += len + (at[len] == '/');
+	}
 	if (!v)
 		fail_msg("seeds.json has no %s", path);
 	return v;
