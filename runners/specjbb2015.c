@@ -135,7 +135,8 @@ struct state {
 	struct kab_parse_result *ret;
 	struct kab_samples raw; /* of a .raw file */
 	struct result html; /* of a title */
-	bool html_seen, raw_jops;
+	bool html_seen;
+	int raw_jops; /* how many of the two it holds */
 	struct result last; /* RUN RESULT line */
 	bool last_logged; /* it stood in a line of a log */
 	bool last_fresh; /* no new run began since */
@@ -233,10 +234,10 @@ static bool raw_line(struct state *st, const struct kab_scan *scan)
 		return true;
 	if (kab_scan_after(s, "metric.max-jOPS")) {
 		kab_samples_add(&st->raw, "max_jops", "jOPS", KAB_DIR_HIGHER, n.value);
-		st->raw_jops = true;
+		st->raw_jops++;
 	} else if (kab_scan_after(s, "metric.critical-jOPS")) {
 		kab_samples_add(&st->raw, "critical_jops", "jOPS", KAB_DIR_HIGHER, n.value);
-		st->raw_jops = true;
+		st->raw_jops++;
 	} else if (!strncmp(s, "SLA-", 4)) {
 		size_t digits = strspn(s + 4, "0123456789");
 
@@ -355,6 +356,10 @@ static void conclude(struct state *st)
 			kab_samples_add(&st->ret->samples, st->raw.v[i].metric, st->raw.v[i].unit,
 					st->raw.v[i].dir, st->raw.v[i].value);
 		o->finished++;
+		if (st->raw_jops % 2)
+			kab_outcome_missing(
+				o,
+				kab_xstrdup("one of max-jOPS and critical-jOPS was not measured"));
 	} else if (!o->finished && !o->nothing && st->html_seen) {
 		take_result(st, &st->html);
 		free(o->missing);

@@ -55,7 +55,8 @@ struct state {
 	struct yaml yaml;
 	double echo_timeout_s; /* of a command line in the log, else of the parameters; -1 */
 	bool echo_ops, echo_class;
-	bool params_ops;
+	bool params_ops, params_named;
+	bool brief; /* --log-brief: lines without a tag */
 	bool any_skip;
 	bool started;
 };
@@ -369,7 +370,7 @@ static void begin_part(struct state *st)
 	if (run_has_content(&st->run))
 		end_run(st);
 	st->run.ops_bound = st->params_ops || st->echo_ops;
-	st->run.class_run = st->echo_class;
+	st->run.class_run = st->echo_class && !st->params_named;
 }
 
 /* Sentences of a run as a whole; true when the line was one. */
@@ -380,7 +381,8 @@ static bool run_line(struct state *st, const struct kab_scan *scan, const char *
 	double count;
 
 	text = kab_scan_blanks(text);
-	if ((rest = kab_scan_after(text, "setting to a "))) {
+	if ((rest = kab_scan_after(text, "setting to a ")) ||
+	    (rest = kab_scan_after(text, "defaulting to a "))) {
 		begin_part(st);
 		run->requested_s = kab_stress_ng_duration(rest);
 		run->ops_bound = run->ops_bound || run->requested_s >= 86400;
@@ -388,8 +390,8 @@ static bool run_line(struct state *st, const struct kab_scan *scan, const char *
 		if (run_has_content(run))
 			begin_part(st);
 		run->ops_bound = run->ops_bound || st->params_ops || st->echo_ops;
-		run->class_run = run->class_run || st->echo_class;
 		read_hogs(run, rest);
+		run->class_run = (run->class_run || st->echo_class) && !st->params_named;
 		st->outcome.started = true;
 	} else if ((rest = strstr(text, "successful run completed in "))) {
 		if (rest != text && rest - text >= 2 && !strncmp(rest - 2, "un", 2))
@@ -690,7 +692,15 @@ static void one_line(struct state *st, struct kab_scan *scan)
 	failure = untagged_failure(scan->s);
 	if (!failure)
 		failure = kab_scan_wrapper_failure(scan->s, "stress-ng");
-	kab_outcome_fail(&st->outcome, failure);
+	if (failure) {
+		kab_outcome_fail(&st->outcome, failure);
+		return;
+	}
+	st->brief = st->brief || kab_scan_after(scan->s, "dispatching hogs:") ||
+		    kab_scan_after(scan->s, "setting to a ") ||
+		    (kab_scan_after(scan->s, "stressor ") && strstr(scan->s, "bogo ops"));
+	if (st->brief)
+		tagged_line(st, scan, KAB_STRESS_METRC, scan->s);
 }
 
 void kab_stress_ng_parse(const struct kab_outputs *outputs, int exit_status,
@@ -704,6 +714,7 @@ void kab_stress_ng_parse(const struct kab_outputs *outputs, int exit_status,
 	if (!kab_params_int(params, "timeout_s", -1, &n, NULL) && n > 0)
 		st.echo_timeout_s = (double)n;
 	st.params_ops = !kab_params_int(params, "ops", 0, &n, NULL) && n > 0;
+	st.params_named = kab_params_find(params, "stressors") != NULL;
 	run_release(&st.run);
 	st.run.ops_bound = st.params_ops;
 	kab_scan_init(&scan, outputs);

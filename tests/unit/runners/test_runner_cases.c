@@ -300,6 +300,27 @@ static const struct want wants[] = {
 	     "method) (harmonic mean of 1 instance)\n" NG "successful run completed in 2.00s\n",
 	  0, "", "ok", "switch.misc[nanosecs per context switch (pipe method)]", "11266.66",
 	  "lower" },
+	{ "brief log without tags", "stress-ng",
+	  "setting to a 2 secs run per stressor\ndispatching hogs: 2 cpu\n"
+	  "stressor       bogo ops real time  usr time  sys time   bogo ops/s     bogo ops/s\n"
+	  "                         (secs)    (secs)    (secs)   (real time) (usr+sys time)\n"
+	  "cpu                1874      2.00      1.56      0.00       935.86        1198.38\n"
+	  "successful run completed in 2.00 secs\n",
+	  0, "", "ok", "cpu.bogo_ops", "1874" },
+	{ "brief log, interrupted", "stress-ng",
+	  "setting to a 30 secs run per stressor\ndispatching hogs: 2 cpu\n"
+	  "stressor       bogo ops real time  usr time  sys time   bogo ops/s     bogo ops/s\n"
+	  "cpu                1874      2.00      1.56      0.00       935.86        1198.38\n"
+	  "successful run completed in 2.00 secs\n",
+	  0, "", "tool-failed", "cpu.bogo_ops", "" },
+	{ "operations fixed, the default of a day", "stress-ng",
+	  NG "defaulting to a 86400 second (1 day, 0.00 secs) run per stressor\n" NG
+	     "dispatching hogs: 2 cpu\n" NG_TABLE NG_CPU NG "successful run completed in 2.00s\n",
+	  0, "", "ok", "cpu.real_time", "2", "lower" },
+	{ "a stressor that was named has no row", "stress-ng",
+	  NG "dispatching hogs: 2 cpu, 1 vm\n" NG_TABLE NG_CPU NG
+	     "successful run completed in 2.00s\n",
+	  0, "", "partial", "cpu.bogo_ops", "1874", NULL, "no metrics of vm" },
 	{ "a stressor's own line is no row", "stress-ng",
 	  NG "dispatching hogs: 2 cpu\n" NG_TABLE NG_CPU NG
 	     "cpu 3 something else happened here\n" NG "successful run completed in 2.00s\n",
