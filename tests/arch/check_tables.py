@@ -152,6 +152,7 @@ KEYS = (
     ("suite", "$defs/case", "harness/model/suite.c", "kab_case_keys"),
     ("suite", "$defs/background", "harness/model/suite.c", "background_keys"),
     ("suite", "$defs/repeat", "harness/model/suite.c", "repeat_keys"),
+    ("suite", "$defs/hook", "harness/model/suite.c", "hook_keys"),
     ("suite", "$defs/quiet", "harness/model/suite.c", "quiet_keys"),
     ("lab", "", "harness/model/lab.c", "lab_keys"),
     ("lab", "$defs/host", "harness/model/lab.c", "host_keys"),
@@ -201,5 +202,51 @@ def schemas(tree):
                 tree.bad(rel, f"example of a {kind}: {error.json_path}: {error.message}")
 
 
-CHECKS = {"commands": commands, "runners": runners, "sources": sources, "tests": tests, "manual": manual,
+def packages(tree):
+    """What the configuration asks for is installed by the scripts, and every package is a plausible line."""
+    have = {}
+    for number, line in tree.lines("cmake/packages.txt"):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if not re.fullmatch(r"(build|bench|test) [a-z0-9.+-]+ (cmd|pc|header|py):\S+", line):
+            tree.bad(f"cmake/packages.txt:{number}", "expected USE PACKAGE CHECK")
+            continue
+        _, package, check = line.split(" ")
+        have[check] = package
+    needed = re.findall(r"^kab_need\(\w+ (\S+) \S+ (\S+)\)", tree.read("cmake/KabDependencies.cmake"), re.M)
+    if len(needed) < 8:
+        tree.bad("cmake/KabDependencies.cmake", "calls of kab_need() were not found")
+    for module, package in needed:
+        if have.get(f"pc:{module}") != package:
+            tree.bad("cmake/packages.txt", f"has no line for {package}, which brings {module}")
+
+
+def calls_of_kab(text):
+    """Command words of the calls of kab in the code of a document."""
+    for line in text.split("\n"):
+        m = re.match(r"(?:    |\t)\s*(?:\$ )?(?:\./|build/\w+/)?kab((?: +--(?:db|lab|color)[= ]\S+)*) +([a-z]+)\b", line)
+        if m:
+            yield m.group(2)
+        yield from re.findall(r"`kab ([a-z]+)\b", line)
+
+
+def examples(tree):
+    """The documents call commands that exist, with options that these have."""
+    names = set(command_names(tree))
+    options = {name: set(options_of(tree, name)) for name in names}
+    block = re.search(r"^Global options.*?:\n(.*?)\n\n", kab(tree, "help").stdout, re.M | re.S)
+    everywhere = set(re.findall(r"--([\w-]+)", block.group(1))) | {"help", "version"}
+    for rel in tree.files(".md"):
+        for number, line in tree.lines(rel):
+            for name in calls_of_kab(line):
+                if name not in names:
+                    tree.bad(f"{rel}:{number}", f"kab has no command '{name}'")
+                    continue
+                call = re.split(rf"kab[^`]*?\b{name}\b", line, maxsplit=1)[-1].split("`")[0]
+                for option in re.findall(r"(?<!\S)--([a-z][\w-]*)", call):
+                    if option not in options[name] | everywhere:
+                        tree.bad(f"{rel}:{number}", f"kab {name} has no option --{option}")
+
+
+CHECKS = {"packages": packages, "examples": examples, "commands": commands, "runners": runners, "sources": sources, "tests": tests, "manual": manual,
           "help": help_, "suites": suites, "schemas": schemas}
