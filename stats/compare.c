@@ -58,9 +58,13 @@ static void percentages(struct kab_comparison *c, double min, int dir)
 	/* A percentage of a negative base points the wrong way, one of 0 nowhere. */
 	if (!(min >= 0) || !(c->mean_base > 0))
 		return;
+	double change = 100 * ((c->mean_test - c->mean_base) / c->mean_base);
+
+	if (!isfinite(change)) /* means further apart than a double can say */
+		return;
 	c->ratio = c->mean_test / c->mean_base;
 	c->ratio_estimate = c->ratio;
-	c->delta_pct = 100 * ((c->mean_test - c->mean_base) / c->mean_base);
+	c->delta_pct = change;
 	if (c->delta_pct == 0)
 		c->delta_pct = 0; /* no -0 */
 	if (dir)

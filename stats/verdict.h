@@ -81,7 +81,8 @@ struct kab_comparison {
 	/*
 	 * The interval of the ratio by `method`: at 95 %, at opts.confidence, and the one whose
 	 * inclusion in 1 -+ S proves equivalence (level 1 - 2 alpha: 90 %). NAN for NONE and
-	 * DIFFERENCE, and for FIELLER where the interval is unbounded.
+	 * DIFFERENCE, and for FIELLER where the interval is unbounded. A bound may be infinite where
+	 * a few blocks differ by orders of magnitude: print it as undefined.
 	 */
 	struct kab_interval ratio_ci95, ratio_ci, ratio_ci90;
 	/* Centre of that interval: B/A, but the geometric mean of the block ratios when PAIRED. */

@@ -149,6 +149,54 @@ static void test_interval_and_p_agree(void **state)
 	}
 }
 
+/* The ends of the range of doubles, zeros and signs in every mixture: never infinity, never a verdict
+ * without a test behind it. */
+static void test_extreme_values(void **state)
+{
+	static const double pool[] = {
+		0, 5e-324, 1e-310, 2e-308, 1e-160, 1e-150, 0.1, 1, 1.0000000000000002,
+		3, 1e15,   1e150,  1e155,  1e300,  1.7e308
+	};
+	struct kab_rng rng;
+
+	(void)state;
+	kab_rng_seed(&rng, 9);
+	for (int r = 0; r < 20000; r++) {
+		size_t na = 1 + kab_rng_below(&rng, 7), nb = 1 + kab_rng_below(&rng, 7);
+		struct kab_compare_opts o = KAB_COMPARE_OPTS_INIT;
+		struct kab_comparison c;
+		double x[2][8];
+		size_t near = kab_rng_below(&rng, N(pool));
+
+		o.dir = r % 2 ? 1 : -1;
+		if (r % 5 == 0) {
+			o.design = KAB_DESIGN_PAIRED;
+			nb = na;
+		}
+		for (int s = 0; s < 2; s++)
+			for (size_t i = 0; i < 8; i++) {
+				/* one magnitude with noise, or anything next to anything */
+				x[s][i] = r % 3 ? pool[near] * (1 + 0.01 * kab_rng_uniform(&rng))
+						: pool[kab_rng_below(&rng, N(pool))];
+				if (!isfinite(x[s][i]))
+					x[s][i] = 1.7e308;
+				if (r % 4 == 0 && kab_rng_below(&rng, 2))
+					x[s][i] = -x[s][i];
+			}
+		assert_int_equal(kab_compare(x[0], na, x[1], nb, &o, &c), 0);
+		assert_true(c.reason[0] && strlen(c.reason) < KAB_REASON_MAX - 1);
+		assert_null(strstr(c.reason, "nan"));
+		assert_null(strstr(c.reason, "inf "));
+		assert_false(isinf(c.ratio) || isinf(c.delta_pct) || isinf(c.gain_pct));
+		assert_true(isnan(c.p) || (c.p >= 0 && c.p <= 1));
+		assert_true(c.verdict != KAB_VERDICT_NONE);
+		if (c.verdict == KAB_VERDICT_IMPROVED || c.verdict == KAB_VERDICT_REGRESSED)
+			assert_true(c.p < 0.05 && na > 1 && nb > 1);
+		if (c.verdict == KAB_VERDICT_EQUIVALENT)
+			assert_true(na > 1 && nb > 1);
+	}
+}
+
 /* All orders of tied values, n up to 8 a side, against plain enumeration. */
 static void test_mann_whitney_by_enumeration(void **state)
 {
@@ -443,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_order_of_values),
 		cmocka_unit_test(test_swapping_sides),
 		cmocka_unit_test(test_interval_and_p_agree),
+		cmocka_unit_test(test_extreme_values),
 		cmocka_unit_test(test_mann_whitney_by_enumeration),
 		cmocka_unit_test(test_hodges_lehmann_large),
 		cmocka_unit_test(test_sort),
