@@ -154,6 +154,24 @@ static char *value_of(const char *row_key, size_t i)
 	return kab_xstrdup(strchr(parts.v[i], '=') ? strchr(parts.v[i], '=') + 1 : parts.v[i]);
 }
 
+/* A key with one value tells no rows apart; it is said once, in the title. */
+static void hide_fixed(const struct kab_group *g, struct kab_labels *l)
+{
+	l->hide = kab_xcalloc(l->keys.n + 1, sizeof(*l->hide));
+	for (size_t k = 0; k < l->keys.n && g->n > 1; k++) {
+		char *first kab_autofree = value_of(kab_group_row(g, 0)->data->row_key, k);
+
+		l->hide[k] = true;
+		for (size_t i = 1; i < g->n && l->hide[k]; i++) {
+			char *value kab_autofree = value_of(kab_group_row(g, i)->data->row_key, k);
+
+			l->hide[k] = !strcmp(value, first);
+		}
+		if (l->hide[k])
+			kab_strv_addf(&l->fixed, "%s=%s", l->keys.v[k], first);
+	}
+}
+
 void kab_labels_find(const struct kab_group *g, bool with_metric, struct kab_labels *ret)
 {
 	const struct kab_row_data *first = kab_group_row(g, 0)->data;
@@ -175,7 +193,9 @@ void kab_labels_find(const struct kab_group *g, bool with_metric, struct kab_lab
 		ret->whole_key = false;
 	else
 		kab_strv_release(&ret->keys);
-	if (!ret->host && !ret->condition && !ret->keys.n && !ret->whole_key && !ret->metric)
+	hide_fixed(g, ret);
+	if (!ret->host && !ret->condition && ret->keys.n == ret->fixed.n && !ret->whole_key &&
+	    !ret->metric)
 		ret->case_name = true;
 }
 
@@ -188,7 +208,9 @@ void kab_labels_columns(const struct kab_labels *l, struct kab_table *t)
 	if (l->case_name)
 		kab_table_column(t, KAB_ROLE_LABEL, -1, "case", NULL, NULL)->left = true;
 	for (size_t i = 0; i < l->keys.n; i++)
-		kab_table_column(t, KAB_ROLE_LABEL, -1, l->keys.v[i], NULL, NULL)->left = false;
+		if (!l->hide[i])
+			kab_table_column(t, KAB_ROLE_LABEL, -1, l->keys.v[i], NULL, NULL)->left =
+				false;
 	if (l->whole_key)
 		kab_table_column(t, KAB_ROLE_LABEL, -1, "row", NULL, NULL)->left = true;
 	if (l->metric)
@@ -207,8 +229,11 @@ void kab_labels_cells(const struct kab_labels *l, const struct kab_judged_row *r
 	if (l->case_name)
 		kab_cell_text(&cells[c++], row->data->case_name);
 	for (size_t i = 0; i < l->keys.n; i++) {
-		char *value = value_of(row->data->row_key, i);
+		char *value;
 
+		if (l->hide[i])
+			continue;
+		value = value_of(row->data->row_key, i);
 		kab_cell_text(&cells[c++], value);
 		free(value);
 	}
@@ -235,8 +260,11 @@ char *kab_labels_text(const struct kab_labels *l, const struct kab_judged_row *r
 	if (l->case_name)
 		kab_strv_add(&parts, row->data->case_name);
 	for (size_t i = 0; i < l->keys.n; i++) {
-		char *value = value_of(row->data->row_key, i);
+		char *value;
 
+		if (l->hide[i])
+			continue;
+		value = value_of(row->data->row_key, i);
 		kab_strv_addf(&parts, "%s=%s", l->keys.v[i], value);
 		free(value);
 	}
@@ -258,8 +286,11 @@ char *kab_labels_load(const struct kab_labels *l, const struct kab_judged_row *r
 	if (l->case_name)
 		kab_strv_add(&parts, row->data->case_name);
 	for (size_t i = 0; i < l->keys.n; i++) {
-		char *value = value_of(row->data->row_key, i);
+		char *value;
 
+		if (l->hide[i])
+			continue;
+		value = value_of(row->data->row_key, i);
 		if (with_keys)
 			kab_strv_addf(&parts, "%s-%s", value, l->keys.v[i]);
 		else
@@ -284,4 +315,6 @@ struct kab_column *kab_view_column(struct kab_table *t, enum kab_role role, size
 void kab_labels_release(struct kab_labels *l)
 {
 	kab_strv_release(&l->keys);
+	kab_strv_release(&l->fixed);
+	free(l->hide);
 }

@@ -94,8 +94,8 @@ static char *subject(const struct kab_group *g)
 	for (size_t i = 1; i < g->n; i++)
 		one_case &= !strcmp(kab_group_row(g, i)->data->case_name, first->case_name);
 	/* What was measured elsewhere has no runner of ours. */
-	if (one_case && !strcmp(first->runner, "import"))
-		return kab_xstrdup(first->case_name);
+	if (!strcmp(first->runner, "import"))
+		return kab_xstrdup(one_case ? first->case_name : "imported results");
 	if (one_case && strcmp(first->case_name, first->runner) != 0)
 		return kab_xasprintf("%s %s", first->runner, first->case_name);
 	return kab_xstrdup(first->runner);
@@ -162,11 +162,6 @@ static void describe_marks(const struct kab_group *g, const struct kab_view_opts
 	kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
 }
 
-static bool in_one_boot(const struct kab_pair *pair)
-{
-	return pair->compared && pair->one_boot;
-}
-
 static void describe_limits(const struct kab_group *g, const struct kab_view_opts *opts,
 			    const struct counts *c, struct kab_table *t)
 {
@@ -174,7 +169,7 @@ static void describe_limits(const struct kab_group *g, const struct kab_view_opt
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 	char name[32];
 
-	if (c->any && kab_group_any(g, in_one_boot)) {
+	if (c->any && c->one_boot) {
 		kab_buf_addf(&buf,
 			     "one %s per kernel: inconclusive (one %s), no marks; intervals are "
 			     "within one %s only; kab run --boots 5 would tell",
@@ -205,22 +200,24 @@ void kab_view_head(const struct kab_group *g, const struct kab_view_opts *opts, 
 {
 	const struct kab_row_data *first = kab_group_row(g, 0)->data;
 	struct counts c = count(g, opts);
-	struct kab_strv kab_autostrv lines = KAB_STRV_INIT;
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
-	char *what = subject(g), *n = n_text(&c);
+	char *what = subject(g), *n = n_text(&c), *fixed;
+	struct kab_labels l = { 0 };
 
 	t->benchmark = kab_xstrdup(what);
 	t->unit = kab_xstrdup(first->unit);
 	t->directed = first->dir != KAB_DIR_NONE;
 	t->higher = first->dir == KAB_DIR_HIGHER;
-	kab_buf_addf(&buf, "%s: %s%s%s%s, %s, %s", what, first->metric, *first->unit ? " (" : "",
-		     first->unit, *first->unit ? ")" : "", direction(first->dir), n);
-	kab_wrap(&lines, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
-	t->title = kab_xstrdup(lines.n ? lines.v[0] : "");
-	for (size_t i = 1; i < lines.n; i++)
-		kab_strv_add(&t->legend, lines.v[i]);
+	kab_labels_find(g, false, &l);
+	fixed = kab_strv_join(&l.fixed, " ");
+	kab_labels_release(&l);
+	kab_buf_addf(&buf, "%s%s%s: %s%s%s%s, %s, %s", what, *fixed ? " " : "", fixed,
+		     first->metric, *first->unit ? " (" : "", first->unit, *first->unit ? ")" : "",
+		     direction(first->dir), n);
+	t->title = kab_xstrdup(kab_buf_str(&buf));
 	free(what);
 	free(n);
+	free(fixed);
 	if (opts->no_legend)
 		return;
 	kab_buf_clear(&buf);

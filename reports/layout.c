@@ -43,7 +43,7 @@ static char *cell_text(const struct kab_table *t, size_t r, size_t c, kab_escape
 {
 	const struct kab_cell *cell = kab_table_cell(t, r, c);
 	struct kab_buf raw = KAB_BUF_INIT, buf = KAB_BUF_INIT;
-	bool spread = prefix && t->cols[c].role == KAB_ROLE_SPREAD && stands_on_point(cell);
+	bool spread = prefix && t->cols[c].role == KAB_ROLE_SPREAD && cell->kind != KAB_CELL_EMPTY;
 
 	kab_cell_print(cell, &raw);
 	if (escape)

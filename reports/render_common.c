@@ -42,8 +42,12 @@ void kab_render_head(const struct kab_table *t, struct kab_buf *out)
 {
 	if (!t->title && !t->legend.n)
 		return;
-	if (t->title)
-		kab_buf_addf(out, "%s\n", t->title);
+	if (t->title) {
+		struct kab_strv kab_autostrv lines = KAB_STRV_INIT;
+
+		kab_wrap(&lines, t->title, 72, 2);
+		kab_render_lines(&lines, out);
+	}
 	kab_render_lines(&t->legend, out);
 	kab_buf_addc(out, '\n');
 }

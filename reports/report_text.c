@@ -219,8 +219,6 @@ static void summary(const struct kab_judgement *j, struct kab_buf *out)
 					break;
 				}
 		kab_buf_adds(&buf, text);
-		if (tally.one_boot && tally.one_boot == tally.by[KAB_OUTCOME_INCONCLUSIVE])
-			kab_buf_adds(&buf, " (one boot)");
 		free(text);
 		kab_wrap(&lines, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
 		kab_render_lines(&lines, out);
@@ -252,9 +250,12 @@ void kab_report_text(const struct kab_judgement *judgement, const struct kab_rep
 	struct job job = { NULL, opts, opts->style->view, opts->style->render };
 	struct kab_groups groups;
 
+	bool fenced = opts->style->render == kab_render_markdown;
+
 	if (preamble) {
+		kab_buf_adds(out, fenced ? "```\n" : "");
 		kab_preamble_print(preamble, opts->brief, out);
-		kab_buf_addc(out, '\n');
+		kab_buf_adds(out, fenced ? "```\n\n" : "\n");
 	}
 	summary(judgement, out);
 	kab_groups_make(judgement, opts->metric, opts->sort, &groups);
@@ -281,6 +282,8 @@ void kab_report_text(const struct kab_judgement *judgement, const struct kab_rep
 	if (!preamble)
 		return;
 	paragraph(&preamble->notices, "", 0, out);
+	/* Four blanks are a code block in markdown. */
 	if (!opts->brief)
-		paragraph(&preamble->reproduce, "Reproduce:", 2, out);
+		paragraph(&preamble->reproduce,
+			  fenced ? "Reproduce:\n" : "Reproduce:", fenced ? 4 : 2, out);
 }

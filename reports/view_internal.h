@@ -23,6 +23,8 @@ void kab_view_notes(const struct kab_group *g, const struct kab_view_opts *opts,
 struct kab_labels {
 	bool host, condition, case_name, metric;
 	struct kab_strv keys; /* of the sweep, when all rows have the same ones */
+	struct kab_strv fixed; /* "fds=40": keys that are the same in all rows; not columns */
+	bool *hide; /* owned; per key: it is fixed */
 	bool whole_key; /* else the row key as it is */
 	int last; /* index of the last label column once added */
 };

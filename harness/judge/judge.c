@@ -172,6 +172,8 @@ char *kab_tally_text(const struct kab_tally *tally)
 		     tally->rows, tally->rows == 1 ? "" : "s", tally->by[KAB_OUTCOME_IMPROVED],
 		     tally->by[KAB_OUTCOME_REGRESSED], tally->by[KAB_OUTCOME_EQUIVALENT],
 		     tally->by[KAB_OUTCOME_INCONCLUSIVE]);
+	if (tally->one_boot && tally->one_boot == tally->by[KAB_OUTCOME_INCONCLUSIVE])
+		kab_buf_adds(&buf, " (one boot)");
 	for (int o = KAB_OUTCOME_FAILED; o < KAB_OUTCOME_NO_VERDICT; o++)
 		if (tally->by[o])
 			kab_buf_addf(&buf, ", %zu %s", tally->by[o],
