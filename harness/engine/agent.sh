@@ -586,6 +586,9 @@ note() {
 }
 
 measure() {
+	# A condition may have set CPUs aside: what is measured belongs there.
+	set_aside=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/kab/cgroup.procs
+	[ -w "$set_aside" ] && echo $$ >"$set_aside"
 	if [ "$N_PREPARE" -gt 0 ]; then
 		run_steps prepare "$N_PREPARE" current
 		if [ "$failed" != 0 ]; then

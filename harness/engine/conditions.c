@@ -7,12 +7,17 @@
 #include "base/strv.h"
 #include "engine/scripts.h"
 
+/*
+ * `set` may be NULL. Its hooks (at most one kind of command line each) go to the script as shell
+ * variables before its first line: on stdin, where no other user of the host sees them.
+ */
 static int call(struct kab_session *s, const char *become, const struct kab_strv *args,
-		const struct kab_wait *wait, struct kab_err *err)
+		const struct kab_setting *hook, const struct kab_wait *wait, struct kab_err *err)
 {
 	struct kab_strv kab_autostrv argv = KAB_STRV_INIT;
-	struct kab_exec req = { .in = kab_script_condition, .in_len = kab_script_condition_len };
+	struct kab_buf kab_autobuf text = KAB_BUF_INIT;
 	struct kab_exec_result res = { 0 };
+	struct kab_exec req = { 0 };
 	int status;
 
 	if (become) {
@@ -23,6 +28,20 @@ static int call(struct kab_session *s, const char *become, const struct kab_strv
 	kab_strv_add(&argv, "-s");
 	kab_strv_add(&argv, "--");
 	kab_strv_copy(&argv, args);
+	for (size_t i = 0; hook && i < KAB_HOOK_VERBS; i++) {
+		static const char *const names[] = { "hook_apply=", "hook_undo=", "hook_verify=" };
+		char *line kab_autofree =
+			hook->hook[i] ? kab_quote_argv((const char *const *)kab_strv_argv(
+						(struct kab_strv *)hook->hook[i]))
+				      : kab_xstrdup("");
+
+		kab_buf_adds(&text, names[i]);
+		kab_quote_sh(&text, line);
+		kab_buf_addc(&text, '\n');
+	}
+	kab_buf_add(&text, kab_script_condition, kab_script_condition_len);
+	req.in = text.data;
+	req.in_len = text.len;
 	req.argv = (const char *const *)kab_strv_argv(&argv);
 	status = s->ops->exec(s, &req, wait, &res, err);
 	if (status == 0 && res.exit_status != 0) {
@@ -30,8 +49,9 @@ static int call(struct kab_session *s, const char *become, const struct kab_strv
 
 		kab_buf_rtrim(said, "\r\n ");
 		status = kab_err_set(err, KAB_ERR_REMOTE, "%s",
-				     said->len ? kab_buf_str(said)
-					       : "the script for conditions failed and said nothing");
+				     said->len
+					     ? kab_buf_str(said)
+					     : "the script for conditions failed and said nothing");
 		if (strstr(kab_buf_str(said), "refused") && !become)
 			kab_err_prefix(err, "without root rights (set \"become\": \"sudo\" in the "
 					    "lab file)");
@@ -40,52 +60,45 @@ static int call(struct kab_session *s, const char *become, const struct kab_strv
 	return status;
 }
 
-static void add_settings(struct kab_strv *args, const struct kab_setting_list *set, bool values)
+/* One setting at a time: the script knows one hook. */
+static int each(struct kab_session *s, const char *become, const char *verb, const char *dir,
+		const struct kab_setting_list *set, const struct kab_wait *wait,
+		struct kab_err *err)
 {
 	for (size_t i = 0; i < set->n; i++) {
-		kab_strv_add(args, set->v[i].name);
-		if (values)
-			kab_strv_add(args, set->v[i].value);
+		struct kab_strv kab_autostrv args = KAB_STRV_INIT;
+
+		kab_strv_add(&args, verb);
+		if (dir)
+			kab_strv_add(&args, dir);
+		kab_strv_add(&args, set->v[i].name);
+		if (dir)
+			kab_strv_add(&args, set->v[i].value);
+		if (call(s, become, &args, &set->v[i], wait, err) < 0)
+			return -1;
 	}
+	return 0;
 }
 
-int kab_conditions_check(struct kab_session *s, const char *become, const struct kab_setting_list *set,
-			 const struct kab_wait *wait, struct kab_err *err)
+int kab_conditions_check(struct kab_session *s, const char *become,
+			 const struct kab_setting_list *set, const struct kab_wait *wait,
+			 struct kab_err *err)
 {
-	struct kab_strv kab_autostrv args = KAB_STRV_INIT;
-
-	if (!set->n)
-		return 0;
-	kab_strv_add(&args, "check");
-	add_settings(&args, set, false);
-	return call(s, become, &args, wait, err);
+	return each(s, become, "check", NULL, set, wait, err);
 }
 
 int kab_conditions_apply(struct kab_session *s, const char *become, const char *dir,
 			 const struct kab_setting_list *set, const struct kab_wait *wait,
 			 struct kab_err *err)
 {
-	struct kab_strv kab_autostrv args = KAB_STRV_INIT;
-
-	if (!set->n)
-		return 0;
-	kab_strv_add(&args, "apply");
-	kab_strv_add(&args, dir);
-	add_settings(&args, set, true);
-	return call(s, become, &args, wait, err);
+	return each(s, become, "apply", dir, set, wait, err);
 }
 
-int kab_conditions_verify(struct kab_session *s, const char *become,
+int kab_conditions_verify(struct kab_session *s, const char *become, const char *dir,
 			  const struct kab_setting_list *set, const struct kab_wait *wait,
 			  struct kab_err *err)
 {
-	struct kab_strv kab_autostrv args = KAB_STRV_INIT;
-
-	if (!set->n)
-		return 0;
-	kab_strv_add(&args, "verify");
-	add_settings(&args, set, true);
-	return call(s, become, &args, wait, err);
+	return each(s, become, "verify", dir, set, wait, err);
 }
 
 int kab_conditions_undo(struct kab_session *s, const char *become, const char *dir,
@@ -95,5 +108,5 @@ int kab_conditions_undo(struct kab_session *s, const char *become, const char *d
 
 	kab_strv_add(&args, "undo");
 	kab_strv_add(&args, dir);
-	return call(s, become, &args, wait, err);
+	return call(s, become, &args, NULL, wait, err);
 }

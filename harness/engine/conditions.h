@@ -19,7 +19,7 @@ int kab_conditions_check(struct kab_session *s, const char *become,
 int kab_conditions_apply(struct kab_session *s, const char *become, const char *dir,
 			 const struct kab_setting_list *set, const struct kab_wait *wait,
 			 struct kab_err *err);
-int kab_conditions_verify(struct kab_session *s, const char *become,
+int kab_conditions_verify(struct kab_session *s, const char *become, const char *dir,
 			  const struct kab_setting_list *set, const struct kab_wait *wait,
 			  struct kab_err *err);
 int kab_conditions_undo(struct kab_session *s, const char *become, const char *dir,

@@ -15,17 +15,18 @@ static int load_conditions(struct kab_job *job, json_t *list)
 
 	job->n_conditions = json_array_size(list);
 	job->conditions = kab_xcalloc(job->n_conditions + 1, sizeof(*job->conditions));
-	json_array_foreach(list, i, item) {
+	json_array_foreach (list, i, item) {
 		struct kab_setting_list *set = &job->conditions[i];
 
 		set->text = kab_xstrdup(json_string_value(json_object_get(item, "text")));
 		if (!set->text)
 			return -1;
-		json_array_foreach(json_object_get(item, "settings"), k, setting) {
+		json_array_foreach (json_object_get(item, "settings"), k, setting) {
 			struct kab_setting *s = KAB_PUSH(set);
 
 			s->name = kab_xstrdup(json_string_value(json_object_get(setting, "name")));
-			s->value = kab_xstrdup(json_string_value(json_object_get(setting, "value")));
+			s->value =
+				kab_xstrdup(json_string_value(json_object_get(setting, "value")));
 			if (!s->name || !s->value)
 				return -1;
 		}
@@ -47,11 +48,11 @@ static int load_plan(struct kab_job *job, json_t *plan, struct kab_err *err)
 	job->retry = (int)json_integer_value(json_object_get(plan, "retry"));
 	job->restarts = json_is_true(json_object_get(plan, "restarts"));
 	job->booting = json_is_true(json_object_get(plan, "booting"));
-	json_array_foreach(json_object_get(plan, "kernels"), i, item) {
+	json_array_foreach (json_object_get(plan, "kernels"), i, item) {
 		if (kab_kernel_from_json(&job->kernels, item, err) < 0)
 			return -1;
 	}
-	json_array_foreach(json_object_get(plan, "hosts"), i, item) {
+	json_array_foreach (json_object_get(plan, "hosts"), i, item) {
 		const char *host = json_string_value(item);
 		json_t *ran = host ? json_object_get(running, host) : NULL;
 		const char *release = json_string_value(json_object_get(ran, "release"));
@@ -90,12 +91,16 @@ int kab_job_load(struct kab_store *store, int64_t run_id, struct kab_job *ret, s
 		status = kab_suite_load_json(suite, file, &job.suite, err);
 	if (!status)
 		status = kab_suite_bind(&job.suite, err);
+	for (size_t i = 0; !status && i < job.n_conditions; i++)
+		status = kab_setting_bind_hooks(&job.conditions[i], job.suite.hooks,
+						job.suite.hooks_n, err);
 	json_decref(plan);
 	json_decref(suite);
 	if (status < 0) {
 		kab_job_release(&job);
 		return -1;
 	}
+	/* Moving the struct moves no hook: they are on the heap. */
 	*ret = job;
 	return 0;
 }

@@ -405,8 +405,9 @@ static int judge_and_commit(struct attempt *a, struct kab_err *err)
 	a->runner->parse(&outputs, a->run.state == KAB_DETACH_DONE ? a->run.exit_status : -1,
 			 &a->params, &parsed);
 	if (!reason && a->lane->condition &&
-	    kab_conditions_verify(a->lane->session, a->lane->host->become, a->lane->condition,
-				  &wait, &why) < 0) {
+	    kab_conditions_verify(a->lane->session, a->lane->host->become,
+				  kab_detach_base(a->lane->detach), a->lane->condition, &wait,
+				  &why) < 0) {
 		if (why.code != KAB_ERR_REMOTE) {
 			*err = why;
 			kab_parse_result_release(&parsed);
@@ -432,9 +433,15 @@ static int judge_and_commit(struct attempt *a, struct kab_err *err)
 /* Say a disturbance once for each reason, and keep it with the run. */
 static void disturbed(struct attempt *a, const char *what)
 {
-	if (kab_strv_has(&a->lane->disturbances, what))
+	struct kab_buf kab_autobuf key = KAB_BUF_INIT;
+
+	/* "uses 1.87 CPUs" and "uses 2.00 CPUs" are one reason. */
+	for (const char *p = what; *p; p++)
+		if (*p < '0' || *p > '9')
+			kab_buf_addc(&key, *p);
+	if (kab_strv_has(&a->lane->disturbances, kab_buf_str(&key)))
 		return;
-	kab_strv_add(&a->lane->disturbances, what);
+	kab_strv_add(&a->lane->disturbances, kab_buf_str(&key));
 	kab_lane_note(a->lane, "not quiet: %s", what);
 	kab_store_event(a->lane->opts->store, a->lane->job->info.id, a->boot->id, "not-quiet", what,
 			NULL);

@@ -5,10 +5,12 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/text.h"
 
 #define COMBINATIONS_MAX 64
 
-static const char *const plain_names[] = { "smt", "governor", "thp", "turbo", NULL };
+static const char *const plain_names[] = { "smt",	   "governor", "thp", "turbo",
+					   "irq_affinity", "cpuset",   NULL };
 
 static int check_name(const char *name, struct kab_err *err)
 {
@@ -19,10 +21,14 @@ static int check_name(const char *name, struct kab_err *err)
 		return 0;
 	if (!strncmp(name, "file:/", 6) && !strstr(name, "/../"))
 		return 0;
+	if (!strncmp(name, "mount:/", 7) && !strstr(name, "/../"))
+		return 0;
+	if (!strncmp(name, "hook:", 5) && kab_text_is_label(name + 5))
+		return 0;
 	return kab_err_set(
 		err, KAB_ERR_CONFIG,
-		"unknown condition '%s'; known are smt, governor, thp, turbo, sysctl.KEY and "
-		"file:/PATH",
+		"unknown condition '%s'; known are smt, governor, thp, turbo, irq_affinity, "
+		"cpuset, sysctl.KEY, file:/PATH, mount:/PATH and hook:NAME",
 		name);
 }
 
@@ -34,6 +40,11 @@ static int check_value(const char *name, const char *value, struct kab_err *err)
 		return kab_err_set(err, KAB_ERR_CONFIG,
 				   "condition '%s': a value must be one line that is not empty",
 				   name);
+	if ((!strcmp(name, "cpuset") || !strcmp(name, "irq_affinity")) &&
+	    value[strspn(value, "0123456789,-")])
+		return kab_err_set(err, KAB_ERR_CONFIG,
+				   "condition '%s' takes a list of CPUs such as '2-5', not '%s'",
+				   name, value);
 	if (on_off && strcmp(value, "on") && strcmp(value, "off"))
 		return kab_err_set(err, KAB_ERR_CONFIG,
 				   "condition '%s' takes 'on' or 'off', not '%s'", name, value);
@@ -162,6 +173,29 @@ int kab_condition_product(const struct kab_condition_list *list, struct kab_sett
 	}
 	*ret = all;
 	*ret_n = n;
+	return 0;
+}
+
+int kab_setting_bind_hooks(struct kab_setting_list *list, const struct kab_hook *hooks, size_t n,
+			   struct kab_err *err)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		struct kab_setting *s = &list->v[i];
+		size_t h = 0;
+
+		if (strncmp(s->name, "hook:", 5))
+			continue;
+		while (h < n && strcmp(hooks[h].name, s->name + 5))
+			h++;
+		if (h == n)
+			return kab_err_set(
+				err, KAB_ERR_CONFIG,
+				"condition '%s': the suite has no hook of that name under "
+				"\"hooks\"",
+				s->name);
+		for (size_t v = 0; v < KAB_HOOK_VERBS; v++)
+			s->hook[v] = hooks[h].verbs[v].n ? &hooks[h].verbs[v] : NULL;
+	}
 	return 0;
 }
 

@@ -128,6 +128,13 @@ int kab_plan_make(const struct kab_suite *suite, const struct kab_kernel_list *k
 	if (kab_condition_product(&suite->conditions, &plan.conditions, &plan.n_conditions, err) <
 	    0)
 		return -1;
+	for (size_t i = 0; i < plan.n_conditions; i++) {
+		if (kab_setting_bind_hooks(&plan.conditions[i], suite->hooks, suite->hooks_n, err) <
+		    0) {
+			kab_plan_release(&plan);
+			return -1;
+		}
+	}
 	total = (double)n_hosts * (double)kernels->n * plan.boots *
 		(double)(plan.warmup + plan.iterations) * (double)suite->instances_n *
 		(double)plan.n_conditions;

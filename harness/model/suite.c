@@ -10,8 +10,8 @@
 #include "base/json.h"
 #include "base/text.h"
 
-const char *const kab_suite_keys[] = { "name",	     "summary", "repeat", "margin_pct",
-				       "conditions", "quiet",	"cases",  NULL };
+const char *const kab_suite_keys[] = { "name",	"summary", "repeat", "margin_pct", "conditions",
+				       "hooks", "quiet",   "cases",  NULL };
 const char *const kab_case_keys[] = { "name",	   "summary",	 "runner",     "params", "metrics",
 				      "timeout_s", "margin_pct", "background", NULL };
 static const char *const background_keys[] = { "argv", "settle_s", NULL };
@@ -158,6 +158,46 @@ static int load_background(struct kab_case *c, const struct kab_json *node, stru
 	return 0;
 }
 
+static const char *const hook_keys[] = { "apply", "undo", "verify", NULL };
+
+static int load_hooks(struct kab_suite *suite, const struct kab_json *root, struct kab_err *err)
+{
+	struct kab_json node = kab_json_get(root, "hooks");
+	const char *key;
+	json_t *value;
+
+	if (!node.value)
+		return 0;
+	if (kab_json_object(&node, NULL, err) < 0)
+		return -1;
+	json_object_foreach (node.value, key, value) {
+		struct kab_json child = kab_json_get(&node, key);
+		struct kab_hook *hook;
+
+		if (*key == '_' || *key == '$')
+			continue;
+		if (!kab_text_is_label(key))
+			return kab_json_fail(
+				&child, err,
+				"a hook's name is letters, digits and '._+-', not '%s'", key);
+		kab_grow_((void **)&suite->hooks, &suite->hooks_n, &suite->hooks_cap,
+			  sizeof(*suite->hooks));
+		hook = &suite->hooks[suite->hooks_n - 1];
+		hook->name = kab_xstrdup(key);
+		if (kab_json_object(&child, hook_keys, err) < 0)
+			return -1;
+		for (size_t v = 0; v < KAB_HOOK_VERBS; v++)
+			if (kab_json_strv(&child, hook_keys[v], &hook->verbs[v], err) < 0)
+				return -1;
+		if (!hook->verbs[KAB_HOOK_APPLY].n || !hook->verbs[KAB_HOOK_UNDO].n)
+			return kab_json_fail(
+				&child, err,
+				"expected the keys 'apply' and 'undo' with commands: what "
+				"cannot be undone is not applied");
+	}
+	return 0;
+}
+
 static const char *const quiet_keys[] = { "policy", "cpus", "wait_s", NULL };
 
 /* "quiet": "warn", or an object. */
@@ -275,7 +315,7 @@ int kab_suite_load_json(json_t *doc, const char *file, struct kab_suite *ret, st
 	suite.iterations = (int)iterations;
 	suite.warmup = (int)warmup;
 	suite.retry = (int)retry;
-	if (load_quiet(&suite, &root, err) < 0)
+	if (load_quiet(&suite, &root, err) < 0 || load_hooks(&suite, &root, err) < 0)
 		goto fail;
 	conditions = kab_json_get(&root, "conditions");
 	if (conditions.value && kab_condition_load(&suite.conditions, &conditions, err) < 0)
@@ -334,6 +374,12 @@ void kab_suite_release(struct kab_suite *suite)
 		free(suite->instances[i].row_key);
 		kab_params_release(&suite->instances[i].params);
 	}
+	for (size_t i = 0; i < suite->hooks_n; i++) {
+		free(suite->hooks[i].name);
+		for (size_t v = 0; v < KAB_HOOK_VERBS; v++)
+			kab_strv_release(&suite->hooks[i].verbs[v]);
+	}
+	free(suite->hooks);
 	free(suite->cases);
 	free(suite->instances);
 	free(suite->name);

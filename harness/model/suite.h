@@ -60,6 +60,8 @@ struct kab_suite {
 	int retry;
 	double margin_pct;
 	struct kab_condition_list conditions;
+	struct kab_hook *hooks;
+	size_t hooks_n, hooks_cap;
 	enum kab_quiet_policy quiet;
 	double quiet_cpus; /* CPUs that others may use, e.g. 0.25 */
 	double quiet_wait_s; /* for WAIT */
