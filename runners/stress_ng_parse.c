@@ -664,6 +664,20 @@ static char *untagged_failure(const char *s)
 	return NULL;
 }
 
+/* Where a line of --log-brief starts that no other program prints, or NULL. */
+static const char *brief_start(const char *s)
+{
+	const char *at = strstr(s, "setting to a ");
+
+	if (at && kab_stress_ng_duration(at + strlen("setting to a ")) >= 0)
+		return at;
+	at = strstr(s, "dispatching hogs:");
+	if (at)
+		return at;
+	at = strstr(s, "stressor ");
+	return at && kab_scan_after(at + strlen("stressor"), "bogo ops") ? at : NULL;
+}
+
 static void one_line(struct state *st, struct kab_scan *scan)
 {
 	const char *at, *text, *rest;
@@ -696,11 +710,13 @@ static void one_line(struct state *st, struct kab_scan *scan)
 		kab_outcome_fail(&st->outcome, failure);
 		return;
 	}
-	st->brief = st->brief || kab_scan_after(scan->s, "dispatching hogs:") ||
-		    kab_scan_after(scan->s, "setting to a ") ||
-		    (kab_scan_after(scan->s, "stressor ") && strstr(scan->s, "bogo ops"));
+	at = brief_start(scan->s);
+	if (at) {
+		kab_scan_learn(scan, at);
+		st->brief = true;
+	}
 	if (st->brief)
-		tagged_line(st, scan, KAB_STRESS_METRC, scan->s);
+		tagged_line(st, scan, KAB_STRESS_METRC, at ? at : scan->s);
 }
 
 void kab_stress_ng_parse(const struct kab_outputs *outputs, int exit_status,
