@@ -32,6 +32,12 @@ struct run {
 	struct kab_err *err;
 };
 
+/* A packet of ours is half out: only the call that sent it may follow. */
+static bool is_writing(struct kab_ssh_session *s)
+{
+	return libssh2_session_block_directions(s->ssh) & LIBSSH2_SESSION_BLOCK_OUTBOUND;
+}
+
 static int open_channel(struct run *r)
 {
 	while (!(r->ch = libssh2_channel_open_session(r->s->ssh))) {
@@ -78,8 +84,7 @@ static int take_both(struct run *r, bool may_wait)
 				break;
 			if (rc != LIBSSH2_ERROR_EAGAIN)
 				return kab_ssh_fail(r->s, rc, "reading output", r->err);
-			if (!(libssh2_session_block_directions(r->s->ssh) &
-			      LIBSSH2_SESSION_BLOCK_OUTBOUND))
+			if (!is_writing(r->s))
 				break;
 			if (kab_ssh_pause(r->s, r->wait, "reading output", r->err) < 0)
 				return -1;
@@ -88,6 +93,10 @@ static int take_both(struct run *r, bool may_wait)
 	}
 	if (libssh2_channel_eof(r->ch))
 		return 1;
+	/* Reading one stream takes the other's packets off the socket, too: poll would not wake. */
+	if (libssh2_poll_channel_read(r->ch, 0) > 0 ||
+	    libssh2_poll_channel_read(r->ch, SSH_EXTENDED_DATA_STDERR) > 0)
+		return 0;
 	if (may_wait && idle)
 		return kab_ssh_pause(r->s, r->wait, "waiting for the command", r->err);
 	return 0;
@@ -111,7 +120,7 @@ static int send_input(struct run *r)
 			return 0; /* the command did not want it all; its status will tell */
 		if (n != LIBSSH2_ERROR_EAGAIN && n != 0)
 			return kab_ssh_fail(r->s, (int)n, "sending input", r->err);
-		if (libssh2_session_block_directions(r->s->ssh) & LIBSSH2_SESSION_BLOCK_OUTBOUND) {
+		if (is_writing(r->s)) {
 			if (kab_ssh_pause(r->s, r->wait, "sending input", r->err) < 0)
 				return -1;
 			continue;
@@ -170,24 +179,28 @@ static int converse(struct run *r, const char *line)
 	return rc < 0 ? -1 : read_status(r);
 }
 
-/* After a failure: a cancelled session can go on if nothing of ours is half written. */
+/*
+ * After a failure: a cancelled session can go on if nothing of ours is half written. The channel is
+ * only told to close: OpenSSH answers when the command has ended, which may be never; it is freed
+ * with the session.
+ */
 static void let_go(struct run *r)
 {
 	struct kab_wait w = { kab_deadline_s(GIVE_UP_S), -1 };
 	struct kab_err unused;
 	int rc;
 
-	if (!r->ch) {
+	if (!r->ch)
 		r->s->dead = true;
-		return;
-	}
-	if (!r->s->dead &&
-	    libssh2_session_block_directions(r->s->ssh) & LIBSSH2_SESSION_BLOCK_OUTBOUND)
+	else if (is_writing(r->s))
 		r->s->dead = true;
 	if (r->s->dead)
 		return;
-	KAB_SSH_DO(rc, r->s, &w, "closing", &unused, libssh2_channel_free(r->ch));
-	if (rc != 0)
+	do
+		rc = libssh2_channel_close(r->ch);
+	while (rc == LIBSSH2_ERROR_EAGAIN && is_writing(r->s) &&
+	       kab_ssh_pause(r->s, &w, "closing", &unused) == 0);
+	if (rc != 0 && (rc != LIBSSH2_ERROR_EAGAIN || is_writing(r->s)))
 		r->s->dead = true;
 }
 

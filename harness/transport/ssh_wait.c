@@ -172,8 +172,8 @@ int kab_ssh_fail(struct kab_ssh_session *s, int rc, const char *doing, struct ka
 	s->dead = true;
 	if (s->ssh)
 		libssh2_session_last_error(s->ssh, &said, NULL, 0);
-	/* -43 while the banner is awaited is the same as -13. */
-	if (!s->authenticated && rc == LIBSSH2_ERROR_SOCKET_RECV && said && strstr(said, "banner"))
+	/* -13, -43 or -2, whichever it is while the banner is awaited */
+	if (!s->authenticated && said && strstr(said, "banner"))
 		why = remedy(LIBSSH2_ERROR_BANNER_RECV);
 	return kab_err_set(err, KAB_ERR_CONNECT, "host '%s': %s failed: %s (libssh2 %d: %s)%s%s",
 			   name, doing, why ? why : "unexpected", saved,
