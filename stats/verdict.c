@@ -103,18 +103,21 @@ static void inconclusive(struct kab_comparison *c, double alpha, double margin)
 		       "p %.2g, but %.2g after adjustment for the other rows", c->p, c->p_adjusted);
 	else if (c->units_needed > c->n_base && c->units_needed > c->n_test)
 		settle(c, KAB_VERDICT_INCONCLUSIVE,
-		       "the spread hides a change of %g %%: about %zu %s a side would resolve it",
-		       100 * margin, c->units_needed, unit_name(c, true));
+		       "the spread hides a change of %g %%: about %zu %s%s would resolve it",
+		       100 * margin, c->units_needed, unit_name(c, true),
+		       c->design == KAB_DESIGN_PAIRED ? "" : " a side");
 	else
 		settle(c, KAB_VERDICT_INCONCLUSIVE,
 		       "neither a change nor its absence within %g %% is shown", 100 * margin);
-	/* nothing can be promised about a size that nobody named */
 	if (!c->multiplicity_decided && !(margin > 0))
 		settle(c, KAB_VERDICT_INCONCLUSIVE,
-		       "no change shown, and no margin to prove its absence");
+		       "no change shown; its absence can only be shown %s",
+		       c->method == KAB_METHOD_DIFFERENCE || c->interval_unbounded
+			       ? "against a margin in the metric's own unit"
+			       : "against a margin");
 }
 
-/* Both sides constant: nothing to estimate an interval from, only the exact rank test speaks. */
+/* Both sides constant: nothing to estimate an interval from, only an exact test speaks. */
 static void decide_exact(struct kab_comparison *c, double alpha,
 			 const struct kab_compare_opts *opts)
 {
@@ -138,10 +141,9 @@ static void decide_exact(struct kab_comparison *c, double alpha,
 		inconclusive(c, alpha, margin);
 	} else {
 		settle(c, KAB_VERDICT_INCONCLUSIVE,
-		       "constant on either side: no t test, and the exact rank test of %zu against "
-		       "%zu "
-		       "cannot go below p %.2g",
-		       c->n_base, c->n_test, c->mann_whitney.p_floor);
+		       "%s: no t test, and the exact test of %zu against %zu cannot go below p "
+		       "%.2g",
+		       constant, c->n_base, c->n_test, c->p);
 	}
 }
 
@@ -277,7 +279,7 @@ void kab_verdict_decide(struct kab_comparison *c, double adjusted_p,
 
 double kab_compare_detectable_pct(const struct kab_comparison *c, double alpha, double power)
 {
-	if (isnan(c->delta_pct) || isnan(c->ratio_test.df))
+	if (isnan(c->delta_pct) || isnan(c->ratio_test.df) || c->interval_unbounded)
 		return NAN;
 	if (c->method == KAB_METHOD_DIFFERENCE)
 		return 100 / c->mean_base *
