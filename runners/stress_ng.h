@@ -48,6 +48,10 @@ struct kab_stress_columns {
 bool kab_stress_ng_row(const char *text, const struct kab_stress_columns *columns, bool terminated,
 		       struct kab_stress_row *ret);
 
+/* The metrics of a row. With `ops_bound` the operations were fixed: they say nothing, the time does. */
+void kab_stress_ng_add_row(struct kab_samples *samples, const struct kab_stress_row *row,
+			   bool ops_bound);
+
 struct kab_stress_misc {
 	char name[KAB_STRESS_NAME_MAX];
 	char label[160];
@@ -59,5 +63,22 @@ struct kab_stress_misc {
 /* "matrix  35889.79 add matrix ops per sec (geometic mean of 2 instances)". Without the bracket
  * only when `free_form`: below "miscellaneous metrics:". */
 bool kab_stress_ng_misc(const char *text, bool free_form, struct kab_stress_misc *ret);
+
+/* What was read of documents of --yaml; zeroed at first, samples released by the owner. */
+struct kab_stress_yaml {
+	bool seen; /* a document of stress-ng */
+	bool in_metrics;
+	bool open; /* an entry is being read */
+	bool ended;
+	struct kab_stress_row row;
+	bool has_ops, has_rate, has_real;
+	size_t rows, zero_rows;
+	struct kab_samples samples;
+};
+
+/* True when the present line belongs to such a document. *version is replaced when it says one. */
+bool kab_stress_yaml_line(struct kab_stress_yaml *yaml, struct kab_scan *scan, char **version);
+/* The entry that is being read is at its end. */
+void kab_stress_yaml_close(struct kab_stress_yaml *yaml);
 
 #endif

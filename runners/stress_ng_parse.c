@@ -37,22 +37,11 @@ struct run {
 	struct kab_strv untrusted;
 };
 
-struct yaml {
-	bool seen; /* a document of stress-ng */
-	bool in_metrics;
-	bool open; /* an entry is being read */
-	bool ended;
-	struct kab_stress_row row;
-	bool has_ops, has_rate, has_real;
-	size_t rows, zero_rows;
-	struct kab_samples samples;
-};
-
 struct state {
 	struct kab_outcome outcome;
 	struct kab_parse_result *ret;
 	struct run run;
-	struct yaml yaml;
+	struct kab_stress_yaml yaml;
 	double echo_timeout_s; /* of a command line in the log, else of the parameters; -1 */
 	bool echo_ops, echo_class;
 	bool params_ops, params_named;
@@ -68,33 +57,6 @@ static void run_release(struct run *run)
 	kab_strv_release(&run->untrusted);
 	free(run->has_row);
 	*run = (struct run){ .requested_s = -1, .completed_s = -1 };
-}
-
-static void add_row(struct kab_samples *samples, const struct kab_stress_row *row, bool ops_bound)
-{
-	const struct {
-		const char *suffix, *unit;
-		enum kab_direction dir;
-		double value;
-	} figures[] = {
-		/* When the operations are fixed, they say nothing and the time does. */
-		{ "bogo_ops", "ops", ops_bound ? KAB_DIR_NONE : KAB_DIR_HIGHER, row->bogo_ops },
-		{ "bogo_ops_per_s_real_time", "ops/s", KAB_DIR_HIGHER, row->ops_per_s },
-		{ "bogo_ops_per_s_usr_sys_time", "ops/s", KAB_DIR_HIGHER, row->ops_per_cpu_s },
-		{ "real_time", "s", ops_bound ? KAB_DIR_LOWER : KAB_DIR_NONE, row->real_s },
-		{ "usr_time", "s", ops_bound ? KAB_DIR_LOWER : KAB_DIR_NONE, row->usr_s },
-		{ "sys_time", "s", ops_bound ? KAB_DIR_LOWER : KAB_DIR_NONE, row->sys_s },
-		{ "cpu_used_per_instance", "%", KAB_DIR_NONE, row->cpu_pct },
-		{ "rss_max", "KB", KAB_DIR_LOWER, row->rss_kb },
-	};
-	char name[KAB_STRESS_NAME_MAX + 40];
-
-	for (size_t i = 0; i < KAB_ARRAY_SIZE(figures); i++) {
-		if (figures[i].value < 0)
-			continue;
-		snprintf(name, sizeof(name), "%s.%s", row->name, figures[i].suffix);
-		kab_samples_add(samples, name, figures[i].unit, figures[i].dir, figures[i].value);
-	}
 }
 
 /* ---- end of a run ---- */
@@ -302,7 +264,7 @@ static void take_row(struct state *st, const struct kab_stress_row *row)
 	if (row->real_s > run->longest_s)
 		run->longest_s = row->real_s;
 	run->rows++;
-	add_row(&st->ret->samples, row, run->ops_bound);
+	kab_stress_ng_add_row(&st->ret->samples, row, run->ops_bound);
 }
 
 static void add_skip(struct run *run, const char *s, size_t len)
@@ -473,109 +435,12 @@ static void tagged_line(struct state *st, const struct kab_scan *scan, enum kab_
 	}
 }
 
-/* ---- YAML ---- */
-
-static void yaml_close(struct yaml *y)
-{
-	if (y->open && y->has_ops && y->has_rate && y->has_real) {
-		if (y->row.bogo_ops == 0) {
-			y->zero_rows++;
-		} else {
-			y->rows++;
-			add_row(&y->samples, &y->row, false);
-		}
-	}
-	y->open = false;
-}
-
-static bool yaml_value(const char *s, const char *key, bool terminated, double *slot)
-{
-	const char *rest = kab_scan_after(s, key);
-	struct kab_number n;
-
-	if (!rest || !terminated || !kab_scan_quantity(rest, "", &n))
-		return false;
-	*slot = n.value;
-	return true;
-}
-
-/* True when the line belongs to a document of stress-ng --yaml. */
-static bool yaml_line(struct state *st, struct kab_scan *scan)
-{
-	struct yaml *y = &st->yaml;
-	const char *s = scan->s, *rest;
-	bool end = scan->terminated;
-
-	rest = kab_scan_after(s, "stress-ng-version:");
-	if (rest && kab_scan_blanks(s) != s) {
-		free(st->ret->version);
-		st->ret->version = kab_scan_escape(kab_scan_blanks(rest));
-		y->seen = true;
-		y->ended = false;
-		return true;
-	}
-	if (!strncmp(s, "metrics:", 8) && kab_scan_end(s + 8)) {
-		yaml_close(y);
-		y->seen = true;
-		y->in_metrics = true;
-		y->ended = false;
-		return true;
-	}
-	if (!y->seen) {
-		/* Learn what stands before every line, if anything. */
-		rest = strstr(s, "system-info:");
-		if (rest && kab_scan_end(rest + strlen("system-info:")))
-			kab_scan_learn(scan, rest);
-		return false;
-	}
-	if (!strcmp(s, "...") || !strcmp(s, "---")) {
-		yaml_close(y);
-		y->in_metrics = false;
-		y->ended = y->ended || s[0] == '.';
-		return true;
-	}
-	if (!y->in_metrics)
-		return false;
-	if (*s && kab_scan_blanks(s) == s) {
-		/* The next section, or something else in the log. */
-		if (s[strcspn(s, ": ")] == ':') {
-			yaml_close(y);
-			y->in_metrics = false;
-		}
-		return false;
-	}
-	rest = kab_scan_after(s, "- stressor:");
-	if (rest) {
-		char padded[KAB_STRESS_NAME_MAX + 2];
-
-		yaml_close(y);
-		y->row = (struct kab_stress_row){
-			.cpu_pct = -1, .rss_kb = -1, .usr_s = -1, .sys_s = -1, .ops_per_cpu_s = -1
-		};
-		y->has_ops = y->has_rate = y->has_real = false;
-		snprintf(padded, sizeof(padded), "%.*s ", KAB_STRESS_NAME_MAX,
-			 kab_scan_blanks(rest));
-		y->open = kab_stress_ng_name(padded, y->row.name) != NULL;
-		return true;
-	}
-	y->has_ops = yaml_value(s, "bogo-ops:", end, &y->row.bogo_ops) || y->has_ops;
-	y->has_rate = yaml_value(s, "bogo-ops-per-second-real-time:", end, &y->row.ops_per_s) ||
-		      y->has_rate;
-	y->has_real = yaml_value(s, "wall-clock-time:", end, &y->row.real_s) || y->has_real;
-	yaml_value(s, "bogo-ops-per-second-usr-sys-time:", end, &y->row.ops_per_cpu_s);
-	yaml_value(s, "user-time:", end, &y->row.usr_s);
-	yaml_value(s, "system-time:", end, &y->row.sys_s);
-	yaml_value(s, "cpu-usage-per-instance:", end, &y->row.cpu_pct);
-	yaml_value(s, "max-rss:", end, &y->row.rss_kb);
-	return true;
-}
-
 /* The same figures may stand in the table: then the document adds nothing. */
 static void end_yaml(struct state *st)
 {
-	struct yaml *y = &st->yaml;
+	struct kab_stress_yaml *y = &st->yaml;
 
-	yaml_close(y);
+	kab_stress_yaml_close(y);
 	if (!y->seen || st->outcome.begun || st->outcome.finished) {
 		kab_samples_release(&y->samples);
 		return;
@@ -688,7 +553,7 @@ static void one_line(struct state *st, struct kab_scan *scan)
 		tagged_line(st, scan, tag, text);
 		return;
 	}
-	if (yaml_line(st, scan))
+	if (kab_stress_yaml_line(&st->yaml, scan, &st->ret->version))
 		return;
 	if (kab_scan_gnu_time(scan, &st->ret->samples))
 		return;

@@ -226,3 +226,31 @@ bool kab_stress_ng_misc(const char *text, bool free_form, struct kab_stress_misc
 	judge_label(ret);
 	return true;
 }
+
+void kab_stress_ng_add_row(struct kab_samples *samples, const struct kab_stress_row *row,
+			   bool ops_bound)
+{
+	const struct {
+		const char *suffix, *unit;
+		enum kab_direction dir;
+		double value;
+	} figures[] = {
+		/* When the operations are fixed, they say nothing and the time does. */
+		{ "bogo_ops", "ops", ops_bound ? KAB_DIR_NONE : KAB_DIR_HIGHER, row->bogo_ops },
+		{ "bogo_ops_per_s_real_time", "ops/s", KAB_DIR_HIGHER, row->ops_per_s },
+		{ "bogo_ops_per_s_usr_sys_time", "ops/s", KAB_DIR_HIGHER, row->ops_per_cpu_s },
+		{ "real_time", "s", ops_bound ? KAB_DIR_LOWER : KAB_DIR_NONE, row->real_s },
+		{ "usr_time", "s", ops_bound ? KAB_DIR_LOWER : KAB_DIR_NONE, row->usr_s },
+		{ "sys_time", "s", ops_bound ? KAB_DIR_LOWER : KAB_DIR_NONE, row->sys_s },
+		{ "cpu_used_per_instance", "%", KAB_DIR_NONE, row->cpu_pct },
+		{ "rss_max", "KB", KAB_DIR_LOWER, row->rss_kb },
+	};
+	char name[KAB_STRESS_NAME_MAX + 40];
+
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(figures); i++) {
+		if (figures[i].value < 0)
+			continue;
+		snprintf(name, sizeof(name), "%s.%s", row->name, figures[i].suffix);
+		kab_samples_add(samples, name, figures[i].unit, figures[i].dir, figures[i].value);
+	}
+}
