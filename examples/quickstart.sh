@@ -69,13 +69,13 @@ What this shows: 'base' and 'same' are one kernel, so nothing was compared. The 
 intervals are the noise of this machine: a change that is smaller cannot be seen here with so few
 iterations. A quiet machine, more iterations and several boots make it smaller.
 
-All iterations are kept. Next:
-  $build/kab --db $db list
-  $build/kab --db $db report
-  $build/kab doctor                      what to fix on this machine
-  $build/kab suites                      other suites
-  $build/kab run hackbench-groups --kernel base=release:A --kernel patched=release:B
-                                         two installed kernels A and B: kab says when to boot which
+All iterations are kept. Next, in $root:
+  build/release/kab --db build/release/quickstart.db list
+  build/release/kab --db build/release/quickstart.db report --explain hackbench
+  build/release/kab doctor     what to fix on this machine
+  build/release/kab suites     other suites
+  build/release/kab run hackbench-groups --kernel base=release:A --kernel patched=release:B
+                               two installed kernels A and B: kab says when to boot which
 docs/lab.md says how to add hosts, docs/reading-reports.md how to read the table.
 TEXT
 exit $status

@@ -113,7 +113,7 @@ def manual(tree):
 def help_(tree):
     for name in command_names(tree):
         done = kab(tree, name, "--help")
-        if done.returncode or "\nExample:\n  kab " not in done.stdout:
+        if done.returncode or not re.search(rf"\nExample:\n(?:  .*\n)*?.*\bkab {name}\b", done.stdout):
             tree.bad(f"kab {name} --help", "has no example")
         for number, line in enumerate(done.stdout.split("\n"), 1):
             if len(line) > 100:
