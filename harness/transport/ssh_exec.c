@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One command over one channel: input out, both streams in, status. */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,55 +52,69 @@ static int open_channel(struct run *r)
 	return 0;
 }
 
-/* Take what is there of a stream. 0, or EAGAIN when it is empty now, or an error. */
+/* Take what is there of a stream, a megabyte at most. 0: took something; EAGAIN: it is empty now;
+ * else an error. */
 static int take(struct run *r, int stream, struct kab_buf *buf)
 {
 	char chunk[32768];
 
-	for (;;) {
+	for (int i = 0; i < 32; i++) {
 		ssize_t n = libssh2_channel_read_ex(r->ch, stream, chunk, sizeof(chunk));
 
-		if (n > 0)
-			kab_buf_add(buf, chunk, (size_t)n);
-		else
+		if (n < 0)
 			return (int)n;
-		/* The deadline holds also against a host that never stops talking. */
-		if (kab_now_mono_ns() >= r->wait->deadline_ns)
+		if (n == 0)
 			return LIBSSH2_ERROR_EAGAIN;
+		kab_buf_add(buf, chunk, (size_t)n);
 	}
+	return 0;
 }
 
-/* Both streams until they are empty. libssh2 may have half a window adjustment out after EAGAIN:
- * then only the same call may follow. 0; 1 at the end of both; -1. */
-static int take_both(struct run *r, bool may_wait)
+/* A host that never stops talking must not keep us from looking at deadline and cancellation. */
+static int look_up(struct run *r)
+{
+	struct pollfd pfd = { .fd = r->wait->cancel_fd, .events = POLLIN };
+
+	if (poll(&pfd, 1, 0) > 0)
+		return kab_err_set(r->err, KAB_ERR_CANCELLED, "interrupted");
+	if (kab_now_mono_ns() < r->wait->deadline_ns)
+		return 0;
+	r->s->dead = true;
+	return kab_err_set(r->err, KAB_ERR_TIMEOUT, "host '%s': the command did not end in time",
+			   r->s->base.ep->name);
+}
+
+/* Both streams, without waiting for more. libssh2 may have half a window adjustment out after
+ * EAGAIN: then only the same call may follow. 0; 1 at the end of both; -1. */
+static int take_both(struct run *r)
 {
 	struct kab_buf *bufs[2] = { &r->ret->out, &r->ret->err };
-	bool idle = true;
 
+	if (look_up(r) < 0)
+		return -1;
 	for (int i = 0; i < 2; i++) {
 		for (;;) {
 			int rc = take(r, i ? SSH_EXTENDED_DATA_STDERR : 0, bufs[i]);
 
-			if (rc == 0)
+			if (rc == 0 || (rc == LIBSSH2_ERROR_EAGAIN && !is_writing(r->s)))
 				break;
 			if (rc != LIBSSH2_ERROR_EAGAIN)
 				return kab_ssh_fail(r->s, rc, "reading output", r->err);
-			if (!is_writing(r->s))
-				break;
 			if (kab_ssh_pause(r->s, r->wait, "reading output", r->err) < 0)
 				return -1;
-			idle = false;
 		}
 	}
-	if (libssh2_channel_eof(r->ch))
-		return 1;
-	/* Reading one stream takes the other's packets off the socket, too: poll would not wake. */
+	return libssh2_channel_eof(r->ch) ? 1 : 0;
+}
+
+/* After take_both: sleep for more, unless some of it is already here. Reading one stream takes the
+ * other's packets off the socket, too, and poll would not tell. */
+static int wait_more(struct run *r)
+{
 	if (libssh2_poll_channel_read(r->ch, 0) > 0 ||
 	    libssh2_poll_channel_read(r->ch, SSH_EXTENDED_DATA_STDERR) > 0)
 		return 0;
-	if (may_wait && idle)
-		return kab_ssh_pause(r->s, r->wait, "waiting for the command", r->err);
-	return 0;
+	return kab_ssh_pause(r->s, r->wait, "waiting for the command", r->err);
 }
 
 static int send_input(struct run *r)
@@ -125,8 +140,11 @@ static int send_input(struct run *r)
 				return -1;
 			continue;
 		}
-		/* The far window is full: it opens while we read. */
-		rc = take_both(r, true);
+		/* The far window is full, and opens while we read; poll would not tell if it
+		 * already has. */
+		rc = take_both(r);
+		if (rc == 0 && libssh2_channel_window_write_ex(r->ch, NULL) == 0)
+			rc = wait_more(r);
 		if (rc != 0)
 			return rc < 0 ? -1 : 0;
 	}
@@ -173,9 +191,9 @@ static int converse(struct run *r, const char *line)
 		return kab_ssh_fail(r->s, rc, "starting the command", r->err);
 	if (send_input(r) < 0)
 		return -1;
-	do
-		rc = take_both(r, true);
-	while (rc == 0);
+	while ((rc = take_both(r)) == 0)
+		if (wait_more(r) < 0)
+			return -1;
 	return rc < 0 ? -1 : read_status(r);
 }
 
