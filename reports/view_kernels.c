@@ -217,6 +217,14 @@ void kab_view_percentiles(const struct kab_group *g, const struct kab_view_opts 
 			}
 		}
 	}
+	for (size_t k = 0; k < row->n_sets; k++) {
+		char trouble[64];
+
+		kab_set_trouble(&row->sets[k], trouble);
+		if (*trouble && row->sets[k].n_values && kab_view_shows(opts, k))
+			kab_strv_addf(&t->notes, "note: %s: %s", row->sets[k].data->kernel,
+				      trouble);
+	}
 	if (unsupported)
 		kab_strv_add(&t->notes, "(..): too few values for this percentile");
 	kab_view_notes(g, opts, t);

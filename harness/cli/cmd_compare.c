@@ -49,8 +49,8 @@ static int open_source(struct kab_cli *cli, struct kab_store *store, const char 
 /* The kernels of the comparison, in the order of the arguments. */
 struct place {
 	const struct source *src;
-	const char *kernel;
-	char *label; /* as printed; unique */
+	char *kernel; /* owned: sets are moved away while places are still needed */
+	char *label; /* owned; as printed, unique */
 };
 struct places {
 	struct place *v;
@@ -80,7 +80,7 @@ static void find_places(const struct sources *sources, struct places *ret)
 					continue;
 				p = KAB_PUSH(ret);
 				p->src = src;
-				p->kernel = kernel;
+				p->kernel = kab_xstrdup(kernel);
 			}
 		}
 	}
@@ -237,8 +237,10 @@ static int compare(struct kab_cli *cli, struct kab_store *store, const struct ka
 		goto out;
 	status = kab_cli_finish(cli, kab_reporting_status(r, &judgement));
 out:
-	for (size_t i = 0; i < places.n; i++)
+	for (size_t i = 0; i < places.n; i++) {
+		free(places.v[i].kernel);
 		free(places.v[i].label);
+	}
 	free(places.v);
 	kab_preamble_release(&preamble);
 	kab_judgement_release(&judgement);
