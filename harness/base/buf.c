@@ -118,7 +118,8 @@ void kab_buf_addf(struct kab_buf *buf, const char *fmt, ...)
 
 void kab_buf_rtrim(struct kab_buf *buf, const char *set)
 {
-	while (buf->len && strchr(set, buf->data[buf->len - 1]))
+	/* strchr() would find the NUL that ends `set`. */
+	while (buf->len && buf->data[buf->len - 1] && strchr(set, buf->data[buf->len - 1]))
 		buf->len--;
 	if (buf->data)
 		buf->data[buf->len] = '\0';

@@ -63,12 +63,18 @@ int kab_err_errno(struct kab_err *err, enum kab_err_code code, const char *fmt, 
 	vset(err, code, NULL, fmt, ap);
 	va_end(ap);
 	if (err) {
-		char reason[128];
+		char buf[128];
+		const char *reason = strerror_r(saved, buf, sizeof(buf));
+		size_t room = sizeof(err->text) - strlen(reason) - sizeof(": ");
 
 		err->os_errno = saved;
 		len = strlen(err->text);
-		snprintf(err->text + len, sizeof(err->text) - len, ": %s",
-			 strerror_r(saved, reason, sizeof(reason)));
+		/* The cause matters more than the end of a long name. */
+		if (len > room) {
+			len = room;
+			memcpy(err->text + len - 3, "...", 3);
+		}
+		snprintf(err->text + len, sizeof(err->text) - len, ": %s", reason);
 	}
 	errno = saved;
 	return -1;

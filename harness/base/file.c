@@ -77,6 +77,8 @@ int kab_file_mkdirs(const char *path, unsigned mode, struct kab_err *err)
 {
 	char *copy kab_autofree = kab_xstrdup(path);
 
+	if (!*path)
+		return kab_err_set(err, KAB_ERR_ENV, "cannot create a folder without a name");
 	for (char *p = copy + 1;; p++) {
 		char c = *p;
 

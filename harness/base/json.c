@@ -27,7 +27,7 @@ int kab_json_load_bytes(const char *file, const char *bytes, size_t n, json_t **
 	}
 	doc = json_loadb(bytes, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &at);
 	if (!doc) {
-		snprintf(where, sizeof(where), "%s:%d:%d", file, at.line, at.column);
+		snprintf(where, sizeof(where), "%.200s:%d:%d", file, at.line, at.column);
 		return kab_err_set_at(err, KAB_ERR_CONFIG, where, "%s: not JSON: %s", where,
 				      at.text);
 	}
@@ -64,7 +64,7 @@ int kab_json_fail(const struct kab_json *node, struct kab_err *err, const char *
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	snprintf(where, sizeof(where), "%.120s: %.120s", node->file, node->path);
-	return kab_err_set_at(err, KAB_ERR_CONFIG, where, "%s: %s: %s", node->file, node->path,
+	return kab_err_set_at(err, KAB_ERR_CONFIG, where, "%.300s: %s: %s", node->file, node->path,
 			      text);
 }
 

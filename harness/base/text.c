@@ -34,8 +34,9 @@ static size_t utf8_sequence(const unsigned char *p, size_t n)
 	if (cp < 0xa0 || (len == 3 && cp < 0x800) || (len == 4 && cp < 0x10000) || cp > 0x10ffff ||
 	    (cp >= 0xd800 && cp <= 0xdfff))
 		return 0;
-	/* Bidirectional overrides can make a line read as another one. */
-	if ((cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069))
+	/* Bidirectional marks and overrides can make a line read as another one, separators as two. */
+	if (cp == 0x061c || cp == 0x200e || cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) ||
+	    (cp >= 0x2066 && cp <= 0x2069))
 		return 0;
 	return len;
 }
@@ -121,7 +122,7 @@ const char *kab_text_tail(const char *text, size_t len, size_t lines, size_t *re
 
 char *kab_text_duration(double seconds)
 {
-	if (!(seconds >= 0))
+	if (!(seconds >= 0) || isinf(seconds))
 		return kab_xstrdup("unknown");
 	if (seconds < 120)
 		return kab_xasprintf(
