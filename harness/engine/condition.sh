@@ -10,6 +10,16 @@
 LC_ALL=C
 export LC_ALL
 cpu=/sys/devices/system/cpu
+newline='
+'
+usual_ifs=$IFS
+
+# Lists of files are one a line, and their names may have blanks: they are split with IFS=$newline
+# and `set -f`, and the body of the loop begins with this.
+plain_words() {
+	IFS=$usual_ifs
+	set +f
+}
 
 say() {
 	printf '%s\n' "$*"
@@ -226,7 +236,10 @@ verify() {
 				;;
 			esac
 		}
+		IFS=$newline
+		set -f
 		for f in $list; do
+			plain_words
 			w=$(wanted "$1" "$f" "$2")
 			c=$(current "$f" 2>/dev/null)
 			# "forceoff" and "notimplemented" are off as well.
@@ -238,6 +251,7 @@ verify() {
 				return 1
 			fi
 		done
+		plain_words
 		shift 2
 	done
 }
@@ -262,7 +276,10 @@ apply() {
 			say "no such control: $1"
 			return 1
 		fi
+		IFS=$newline
+		set -f
 		for f in $list; do
+			plain_words
 			w=$(wanted "$1" "$f" "$2")
 			old=$(current "$f")
 			same "$old" "$w" && continue
@@ -272,7 +289,7 @@ apply() {
 				continue
 			fi
 			# The note comes first: a crash between the two lines undoes too much, never too little.
-			if ! grep -q "^$f	" "$dir/undo" 2>/dev/null; then
+			if ! cut -f1 "$dir/undo" 2>/dev/null | grep -qxF -e "$f"; then
 				printf '%s\t%s\n' "$f" "$old" >>"$dir/undo" || return 1
 				sync
 			fi
@@ -286,6 +303,7 @@ apply() {
 				return 1
 			fi
 		done
+		plain_words
 		shift 2
 	done
 	say "applied: $all"

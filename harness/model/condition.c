@@ -19,7 +19,7 @@ static int check_name(const char *name, struct kab_err *err)
 			return 0;
 	if (!strncmp(name, "sysctl.", 7) && name[7] && !strchr(name, '/') && !strstr(name, ".."))
 		return 0;
-	if (!strncmp(name, "file:/", 6) && !strstr(name, "/../"))
+	if (!strncmp(name, "file:/", 6) && !strstr(name, "/../") && !strpbrk(name, "\t\n\r"))
 		return 0;
 	if (!strncmp(name, "mount:/", 7) && !strstr(name, "/../"))
 		return 0;
