@@ -339,6 +339,8 @@ usable() {
 		return 1
 		;;
 	esac
+	# Only the folder itself holds anything; those above it are as mkdir makes them.
+	# shellcheck disable=SC2174
 	if [ ! -d "$1" ] && ! mkdir -p -m 700 "$1" 2>/dev/null; then
 		echo "refused=$1: cannot be made"
 		return 1
@@ -386,7 +388,7 @@ status() {
 	read_boot
 	alive=0
 	if [ -f "$DIR/result" ]; then
-		state=done
+		state='done'
 	elif [ ! -f "$DIR/job" ]; then
 		state=none
 	elif [ -f "$DIR/pid" ]; then
@@ -399,7 +401,7 @@ status() {
 		elif is_alive "$pid" "$start" "$boot"; then
 			state=running
 		elif [ -f "$DIR/result" ]; then
-			state=done # it ended between the two looks
+			state='done' # it ended between the two looks
 		else
 			state=lost
 			for f in current load last; do
@@ -415,7 +417,7 @@ status() {
 	fi
 	echo "state=$state"
 	echo "alive=$alive"
-	[ $state != done ] || cat "$DIR/result"
+	[ $state != 'done' ] || cat "$DIR/result"
 	echo end
 }
 
@@ -569,7 +571,7 @@ run_steps() {
 }
 
 start_load() {
-	$SETSID $DEFSIG sh "$AGENT" step "$BASE" "$RUN" load '' </dev/null >>bg 2>&1 5>&- &
+	$SETSID $DEFSIG sh "$AGENT" step "$BASE" "$RUN" load '' </dev/null >>./bg 2>&1 5>&- &
 	load_pid=$!
 	read_start "$load_pid"
 	echo "$load_pid $START" >load.new
@@ -624,7 +626,7 @@ measure() {
 	if [ -n "$timer" ] && [ -f time ]; then
 		while IFS= read -r line; do
 			note "time=$line"
-		done <time
+		done <./time
 	elif [ -n "$timer" ]; then
 		note "rss_missing=GNU time left no record"
 	else

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Facts of a host as key=value lines, for any POSIX shell (dash, bash, busybox). Reads only.
 # Arguments: names of programs to look for. Nothing here may fail the whole: what cannot be read is
 # left out.

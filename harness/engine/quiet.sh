@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Is this host quiet enough to measure? Prints "busy=REASON" lines (none: quiet) and "throttle=N".
 # POSIX sh; reads only; takes about a third of a second. Argument: CPUs that others may use, in
 # hundredths.
