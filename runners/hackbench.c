@@ -309,7 +309,8 @@ static void hackbench_parse(const struct kab_outputs *outputs, int exit_status,
 	memset(ret, 0, sizeof(*ret));
 	kab_scan_init(&scan, outputs);
 	while (kab_scan_next(&scan))
-		one_line(&st, ret, &scan, bare);
+		if (*scan.s)
+			one_line(&st, ret, &scan, bare);
 	kab_scan_release(&scan);
 	free(st.header);
 	kab_outcome_finish(&st.outcome, outputs, exit_status, "time", ret);

@@ -235,6 +235,8 @@ static void specjbb_parse(const struct kab_outputs *outputs, int exit_status,
 	memset(ret, 0, sizeof(*ret));
 	kab_scan_init(&scan, outputs);
 	while (kab_scan_next(&scan)) {
+		if (!*scan.s)
+			continue;
 		if (throughput_line(&st, &scan) || headline(&st, &scan) || single_line(&st, &scan))
 			continue;
 		if (kab_scan_gnu_time(&scan, &ret->samples))

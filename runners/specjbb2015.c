@@ -393,7 +393,8 @@ static void specjbb_parse(const struct kab_outputs *outputs, int exit_status,
 	memset(ret, 0, sizeof(*ret));
 	kab_scan_init(&scan, outputs);
 	while (kab_scan_next(&scan))
-		one_line(&st, &scan);
+		if (*scan.s)
+			one_line(&st, &scan);
 	kab_scan_release(&scan);
 	conclude(&st);
 	kab_samples_release(&st.raw);

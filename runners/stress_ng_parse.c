@@ -600,7 +600,8 @@ void kab_stress_ng_parse(const struct kab_outputs *outputs, int exit_status,
 	st.run.ops_bound = st.params_ops;
 	kab_scan_init(&scan, outputs);
 	while (kab_scan_next(&scan))
-		one_line(&st, &scan);
+		if (*scan.s)
+			one_line(&st, &scan);
 	kab_scan_release(&scan);
 	if (run_has_content(&st.run) || st.run.skipped.n)
 		end_run(&st);

@@ -109,6 +109,8 @@ static void synthetic_parse(const struct kab_outputs *outputs, int exit_status,
 		const char *rest = strstr(scan.s, "synthetic ");
 		struct kab_number n;
 
+		if (!*scan.s)
+			continue;
 		if (rest && kab_scan_quantity(rest + strlen("synthetic "), "", &n)) {
 			kab_scan_learn(&scan, rest);
 			outcome.begun++;

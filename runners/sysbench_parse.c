@@ -599,7 +599,8 @@ void kab_sysbench_parse(const struct kab_outputs *outputs, int exit_status,
 	memset(ret, 0, sizeof(*ret));
 	kab_scan_init(&scan, outputs);
 	while (kab_scan_next(&scan))
-		one_line(&st, &scan);
+		if (*scan.s)
+			one_line(&st, &scan);
 	kab_scan_release(&scan);
 	end_run(&st);
 	kab_outcome_finish(&st.outcome, outputs, exit_status, "report", ret);

@@ -39,8 +39,8 @@ static void numbers(void **state)
 					   "1.234,56",
 					   "nan",
 					   "inf",
-					   "\x01"
-					   "1",
+					   ("\x01"
+					    "1"),
 					   "1\x01" };
 	double x;
 
