@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Bootstrap intervals of a two-sample statistic, resampling units (boots) within each side. With few
- * units they are far too short (19, 13 and 9 % false positives at 3, 5 and 10 boots), so they are
+ * units they are far too short (19, 12 and 8 % false positives at 3, 5 and 10 boots), so they are
  * `supported` from ten units a side on, and never decide a verdict.
  */
 #ifndef KAB_STATS_BOOTSTRAP_H

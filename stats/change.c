@@ -218,7 +218,9 @@ int kab_changes_find(const double *x, size_t n, const struct kab_change_opts *op
 	for (size_t i = 0; i < m; i++)
 		e[i] = first ? x[i + 1] - ret->phi * x[i] : x[i];
 	for (uint64_t step = 0;; step++) {
-		size_t end = start + window < m ? start + window : m;
+		/* a rest of less than half a window is taken in: a window of its own would look at
+		 * mostly the same nights again, and every look has its own false nominations */
+		size_t end = start + window + window / 2 <= m ? start + window : m;
 		struct kab_split s[2];
 
 		if (end - start < 2 * least)
@@ -237,8 +239,7 @@ int kab_changes_find(const double *x, size_t n, const struct kab_change_opts *op
 		}
 		if (end == m)
 			break;
-		/* half a window on, but the last window is a full one */
-		start = start + window / 2 + window <= m ? start + window / 2 : m - window;
+		start += window / 2;
 	}
 	free(e);
 	return 0;

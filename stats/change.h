@@ -58,7 +58,8 @@ double kab_ar1_phi(const double *x, size_t n);
  * E-divisive: the series is pre-whitened (x_t - phi x_{t-1}), then searched in windows, with the
  * right edge of the new level at the window's end and free before it; p is twice the smaller of the
  * two permutation p, nominated at p <= opts.p. The window restarts at each change found and moves on
- * by half of its length where there is none. Too short a series has no change.
+ * by half of its length where there is none; the last one takes in a rest of less than half a window.
+ * Too short a series has no change.
  */
 int kab_changes_find(const double *x, size_t n, const struct kab_change_opts *opts,
 		     struct kab_changes *ret);
