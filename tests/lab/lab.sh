@@ -290,7 +290,7 @@ with open(run + "/images", encoding="utf-8") as f:
         arch, image = line.split()
         here = "%s/%s" % (run, arch)
         hosts[arch] = {
-            "ssh": arch, "boot": {"method": "grub"},
+            "ssh": arch, "ssh_config": run + "/ssh_config", "boot": {"method": "grub"},
             "power": {"method": "command", "cycle": [qmp, here + "/qmp.sock", "system_reset"]},
             "console": here + "/console.log"}
         with open(image + "/image.json", encoding="utf-8") as g:
