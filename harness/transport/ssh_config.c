@@ -222,6 +222,8 @@ int kab_ssh_config_resolve(const char *dest, const char *file, int port,
 	int rc;
 
 	*ret = (struct kab_ssh_config){ 0 };
+	if (!*dest)
+		return kab_err_set(err, KAB_ERR_CONFIG, "the ssh destination is empty");
 	kab_strv_add(&argv, "ssh");
 	kab_strv_add(&argv, "-T");
 	kab_strv_add(&argv, "-G");
