@@ -103,8 +103,7 @@ static const struct kab_opt opts[] = {
 const struct kab_cmd kab_cmd_stats = {
 	.name = "stats",
 	.summary = "compare plain files of numbers",
-	.synopsis = "[--json] [--direction lower|higher] [--confidence P] [--margin PCT] "
-		    "[--column N] [--boots] A [B...]",
+	.synopsis = "[--json] [--direction lower|higher] [--boots] [OPTIONS] A [B...]",
 	.description =
 		"Reads one number per line (a column of words between blanks; # begins a comment;\n"
 		"- is standard input), describes each file, and compares every further file with\n"
