@@ -120,13 +120,17 @@ static void widen_for_groups(const struct kab_table *t, const struct kab_layout_
 	}
 }
 
-static char *head_text(const struct kab_column *col, const struct kab_layout_opts *opts)
+static char *head_text(const struct kab_table *t, const struct kab_column *col,
+		       const struct kab_layout_opts *opts)
 {
+	char *both kab_autofree = NULL;
 	const char *text = col->head;
 	struct kab_buf buf = KAB_BUF_INIT;
 
-	if (opts->heads == KAB_HEADS_FLAT && col->group && col->role == KAB_ROLE_VALUE)
-		text = col->group;
+	if (opts->heads == KAB_HEADS_FLAT && col->group && col->role == KAB_ROLE_VALUE) {
+		both = kab_xasprintf("%s %s", col->group, col->head);
+		text = t->two_heads ? both : col->group;
+	}
 	if (opts->escape)
 		opts->escape(&buf, text);
 	else
@@ -144,11 +148,11 @@ void kab_layout_make(const struct kab_table *t, const struct kab_layout_opts *op
 	ret->width = kab_xcalloc(t->n_cols + 1, sizeof(size_t));
 	for (size_t c = 0; c < t->n_cols; c++) {
 		/* Below a group the heads of the columns are not printed on one line. */
-		bool counts =
-			opts->heads == KAB_HEADS_FLAT ||
-			(opts->heads == KAB_HEADS_GROUPED && (!t->cols[c].group || !opts->prefix));
+		bool counts = opts->heads == KAB_HEADS_FLAT ||
+			      (opts->heads == KAB_HEADS_GROUPED &&
+			       (!t->cols[c].group || !opts->prefix || t->two_heads));
 
-		ret->heads[c] = head_text(&t->cols[c], opts);
+		ret->heads[c] = head_text(t, &t->cols[c], opts);
 		if (counts)
 			ret->width[c] = kab_text_width(ret->heads[c]);
 		for (size_t r = 0; r < t->n_rows; r++)

@@ -48,6 +48,12 @@ static void clean(const struct kab_table *t, struct kab_buf *out)
 	kab_layout_make(t, &opts, &l);
 	head(t, &l, &line);
 	kab_render_eol(&line, out);
+	for (size_t c = 0; c < t->n_cols && t->two_heads; c++) {
+		gap(t, c, &line);
+		kab_buf_addf(&line, "%*s", (int)l.width[c], t->cols[c].group ? l.heads[c] : "");
+	}
+	if (t->two_heads)
+		kab_render_eol(&line, out);
 	for (size_t r = 0; r < t->n_rows; r++) {
 		for (size_t c = 0; c < t->n_cols; c++) {
 			gap(t, c, &line);

@@ -35,6 +35,7 @@ struct kab_report_opts {
 	const struct kab_style *style;
 	enum kab_pm pm;
 	enum kab_sort sort;
+	enum kab_side side;
 	const char *metric; /* only this one, or NULL */
 	bool exact, wide; /* exact implies wide */
 	bool brief; /* short preamble, title lines only */

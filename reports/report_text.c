@@ -84,6 +84,7 @@ static void one_table(const struct job *job, int only_pair, struct kab_buf *out)
 	struct job list = *job;
 
 	vopts.pm = job->opts->pm;
+	vopts.side = job->opts->side;
 	vopts.no_legend = job->opts->brief;
 	vopts.only_pair = only_pair;
 	/* Markdown is not read as it stands. */

@@ -66,6 +66,7 @@ struct kab_table {
 	struct kab_strv notes; /* lines below the rows */
 	/* Tables from a file bring their own lines above and below the rows. */
 	struct kab_strv header, footer;
+	bool two_heads; /* the heads of grouped columns matter, too */
 	bool literal; /* header and footer are to be printed as they stand */
 	bool higher; /* higher is better */
 	bool directed; /* `higher` means something */

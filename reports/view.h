@@ -28,10 +28,14 @@ struct kab_groups {
 
 enum kab_sort { KAB_SORT_SUITE, KAB_SORT_EFFECT };
 
+/* What stands side by side instead of below one another. */
+enum kab_side { KAB_SIDE_NONE, KAB_SIDE_CONDITION, KAB_SIDE_HOST };
+
 struct kab_view_opts {
 	enum kab_pm pm;
 	int drop; /* columns with 0 < drop <= this are left out */
 	int only_pair; /* -1: all test kernels; else that one and the baseline */
+	enum kab_side side;
 	bool no_legend; /* title line only */
 	bool raw; /* percentages are (test-base)/base: their sign is not a verdict */
 	bool short_labels; /* "base", "test1" for kernels, explained in the legend */

@@ -204,6 +204,8 @@ void kab_view_compare(const struct kab_group *g, const struct kab_view_opts *opt
 	struct wants w = look(g, opts);
 	struct kab_labels l = { 0 };
 
+	if (opts->side != KAB_SIDE_NONE && kab_view_side(g, opts, t))
+		return;
 	kab_view_head(g, opts, t);
 	kab_labels_find(g, false, &l);
 	kab_labels_columns(&l, t);

@@ -13,6 +13,9 @@ void kab_view_head(const struct kab_group *g, const struct kab_view_opts *opts,
 		   struct kab_table *t);
 /* Title and legend of a table whose rows are different metrics. */
 void kab_view_other_head(const struct kab_group *g, struct kab_table *t);
+/* Conditions or hosts side by side; false (and nothing done) when there is only one. */
+bool kab_view_side(const struct kab_group *g, const struct kab_view_opts *opts,
+		   struct kab_table *t);
 /* Whether the rows are of more than one metric. */
 bool kab_group_mixed(const struct kab_group *g);
 /* One line of notes per row that needs one: failures, what cannot be compared, warnings. */

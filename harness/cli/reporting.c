@@ -32,6 +32,8 @@ int kab_reporting_options(const struct kab_args *args, struct kab_reporting *ret
 		kab_pm_parse(word, &ret->report.pm);
 	if ((word = kab_args_get(args, "sort")) && !strcmp(word, "effect"))
 		ret->report.sort = KAB_SORT_EFFECT;
+	if ((word = kab_args_get(args, "side")))
+		ret->report.side = !strcmp(word, "host") ? KAB_SIDE_HOST : KAB_SIDE_CONDITION;
 	if ((word = kab_args_get(args, "format")))
 		ret->format = word;
 	if (!strcmp(ret->format, "markdown"))

@@ -19,6 +19,7 @@
 		{ "correction", '\0', "KIND", "for several rows (default holm)", "holm|bh|none" }, \
 		{ "pm", '\0', "KIND", "what stands behind +/- (default cv)", "cv|sd|sem|ci95" },   \
 		{ "sort", '\0', "ORDER", "order of the rows (default suite)", "suite|effect" },    \
+		{ "side", '\0', "WHAT", "conditions or hosts side by side", "condition|host" },    \
 		{ "explain", 'x', "ROW", "every number between samples and verdict of a row",      \
 		  NULL },                                                                          \
 		{ "gate", '\0', NULL, "exit with 1 when something regressed", NULL },              \

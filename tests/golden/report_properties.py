@@ -169,6 +169,19 @@ with tempfile.TemporaryDirectory() as home:
             flat_text = ' '.join(plain_text[name].split())
             check(s['text'] in flat_text, f'{name}: summary line')
 
+    # Conditions side by side: the same gains, a row per load.
+    for style in ('plain', 'grid', 'markdown'):
+        text = run('report', 'smt', '--side', 'condition', '--style', style, home=home).stdout
+        lines_are_clean(text, f'side by side, {style}', 0 if style == 'markdown' else 76)
+        check('smt=on' in text.replace('\\', '') and 'smt=off' in text.replace('\\', ''), f'side by side, {style}')
+        smt = strict(run('report', 'smt', '--format', 'json', home=home).stdout)
+        for load in ('1', '4'):
+            line = next(x for x in text.split('\n') if x.strip(' |').split()[:1] == [load] and '%' in x)
+            got = [float(x) for x in re.findall(r'([+-]\d+(?:\.\d+)?)%', line)]
+            want = [r['comparisons'][0]['gain_pct'] for r in smt['rows'] if r['row'] == f'groups={load}']
+            check(len(got) == 2 and all(abs(g - w) <= 0.5 for g, w in zip(got, want)),
+                  f'side by side, {style}: {got} {want}')
+
     # One boot: said so, no mark, no p.
     report = strict(run('report', 'one', '--format', 'json', home=home).stdout)
     for row in report['rows']:
