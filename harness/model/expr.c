@@ -9,6 +9,8 @@
 #include "base/buf.h"
 
 #define DEPTH_MAX 32
+/* Parameters that use others twice each would double the work at every level. */
+#define LOOKUPS_MAX 10000
 
 const char *const kab_expr_facts[] = { "cpus", "nodes", "cores", "memory_mb", NULL };
 
@@ -18,7 +20,9 @@ struct parser {
 	const struct kab_facts *facts;
 	const struct kab_params *params;
 	int lookup; /* 0: names are worth 1 (form check) */
-	int depth;
+	int nesting; /* of parentheses and signs */
+	int depth; /* of parameters that use parameters */
+	int *lookups; /* done so far, of the whole evaluation */
 	struct kab_err *err;
 };
 
@@ -26,7 +30,7 @@ static int sum(struct parser *ps, int64_t *ret);
 
 static int fail(struct parser *ps, const char *why)
 {
-	return kab_err_set(ps->err, KAB_ERR_CONFIG, "expression '%s': %s", ps->text, why);
+	return kab_err_set(ps->err, KAB_ERR_CONFIG, "expression '%.300s': %s", ps->text, why);
 }
 
 static void blanks(struct parser *ps)
@@ -49,6 +53,8 @@ static int name(struct parser *ps, int64_t *ret)
 		return 0;
 	}
 	param = kab_params_find(ps->params, word);
+	if (++*ps->lookups > LOOKUPS_MAX)
+		return fail(ps, "the parameters refer to each other too much");
 	if (param) {
 		struct parser inner = *ps;
 
@@ -59,6 +65,7 @@ static int name(struct parser *ps, int64_t *ret)
 					   ps->text, word);
 		inner.text = inner.p = param->text;
 		inner.depth++;
+		inner.nesting = 0;
 		if (sum(&inner, ret) < 0)
 			return -1;
 		return *inner.p ? fail(&inner, "not a number") : 0;
@@ -83,22 +90,22 @@ static int name(struct parser *ps, int64_t *ret)
 static int factor(struct parser *ps, int64_t *ret)
 {
 	blanks(ps);
-	if (ps->depth >= DEPTH_MAX)
+	if (ps->nesting >= DEPTH_MAX)
 		return fail(ps, "nested too deeply");
 	if (*ps->p == '-') {
 		ps->p++;
-		ps->depth++;
+		ps->nesting++;
 		if (factor(ps, ret) < 0)
 			return -1;
-		ps->depth--;
+		ps->nesting--;
 		if (__builtin_sub_overflow(INT64_C(0), *ret, ret))
 			return fail(ps, "overflow");
 	} else if (*ps->p == '(') {
 		ps->p++;
-		ps->depth++;
+		ps->nesting++;
 		if (sum(ps, ret) < 0)
 			return -1;
-		ps->depth--;
+		ps->nesting--;
 		if (*ps->p != ')')
 			return fail(ps, "a ')' is missing");
 		ps->p++;
@@ -176,7 +183,8 @@ static int evaluate(struct parser *ps, int64_t *ret)
 
 int kab_expr_check(const char *text, struct kab_err *err)
 {
-	struct parser ps = { .text = text, .p = text, .err = err };
+	int lookups = 0;
+	struct parser ps = { .text = text, .p = text, .lookups = &lookups, .err = err };
 	int64_t value;
 
 	return evaluate(&ps, &value);
@@ -185,9 +193,14 @@ int kab_expr_check(const char *text, struct kab_err *err)
 int kab_expr_eval(const char *text, const struct kab_facts *facts, const struct kab_params *params,
 		  int64_t *ret, struct kab_err *err)
 {
-	struct parser ps = {
-		.text = text, .p = text, .facts = facts, .params = params, .lookup = 1, .err = err
-	};
+	int lookups = 0;
+	struct parser ps = { .text = text,
+			     .p = text,
+			     .facts = facts,
+			     .params = params,
+			     .lookup = 1,
+			     .lookups = &lookups,
+			     .err = err };
 
 	return evaluate(&ps, ret);
 }

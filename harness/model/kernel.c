@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/json.h"
@@ -63,6 +64,8 @@ static int image(struct kab_kernel *k, char *text, struct kab_err *err)
 	kab_strv_add(&k->sources, text);
 	k->initrd = initrd ? kab_xstrdup(initrd + strlen(",initrd=")) : NULL;
 	k->modules = modules ? kab_xstrdup(modules + strlen(",modules=")) : NULL;
+	if ((k->initrd && !*k->initrd) || (k->modules && !*k->modules))
+		return bad(k->label, err, "an empty path in", k->spec);
 	return 0;
 }
 
@@ -79,6 +82,8 @@ static int main_part(struct kab_kernel *k, char *text, struct kab_err *err)
 	} else if (!strncmp(text, "deb:", 4) && text[4]) {
 		k->kind = KAB_KERNEL_DEB;
 		kab_strv_split(&k->sources, text + 4, ',');
+		if (kab_strv_has(&k->sources, ""))
+			return bad(k->label, err, "an empty path in", text);
 	} else if (!strncmp(text, "tar:", 4) && text[4]) {
 		k->kind = KAB_KERNEL_TAR;
 		kab_strv_add(&k->sources, text + 4);
@@ -252,7 +257,9 @@ int kab_kernel_matches(const struct kab_kernel *kernel, const struct kab_facts *
 
 	if (kernel->kind == KAB_KERNEL_RUNNING)
 		return 1;
-	if (kernel->build_id && *build_id && strcmp(kernel->build_id, build_id)) {
+	/* People write the first digits, in either case. */
+	if (kernel->build_id && *build_id &&
+	    strncasecmp(kernel->build_id, build_id, strlen(kernel->build_id))) {
 		if (ret_why)
 			*ret_why = kab_xasprintf("runs build id %.12s, needs %.12s", build_id,
 						 kernel->build_id);
@@ -306,7 +313,8 @@ int kab_kernel_from_json(struct kab_kernel_list *list, json_t *object, struct ka
 		if (!strcmp(kinds[i], kind))
 			break;
 	if (!kind || !label || i == KAB_ARRAY_SIZE(kinds))
-		return kab_err_set(err, KAB_ERR_STORE, "the stored plan has a kernel without a kind");
+		return kab_err_set(err, KAB_ERR_STORE,
+				   "the stored plan has a kernel without a kind");
 	k.kind = (enum kab_kernel_kind)i;
 	k.label = kab_xstrdup(label);
 #define TEXT(field) k.field = kab_xstrdup(json_string_value(json_object_get(object, #field)))

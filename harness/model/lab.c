@@ -124,6 +124,19 @@ static int load_host(struct kab_lab *lab, const char *name, const struct kab_jso
 				     "transport '%s' is not known; known are local, ssh, "
 				     "openssh",
 				     transport);
+	if (local && strcmp(transport, "local")) {
+		struct kab_json child = kab_json_get(node, "transport");
+
+		return kab_json_fail(&child, err,
+				     "'local' is this machine; give a host reached by '%s' another "
+				     "name",
+				     transport);
+	}
+	if (ssh && !strcmp(transport, "local")) {
+		struct kab_json child = kab_json_get(node, "ssh");
+
+		return kab_json_fail(&child, err, "a local host is not reached by ssh");
+	}
 	if (become && strcmp(become, "sudo"))
 		return kab_json_fail(node, err, "'become' is \"sudo\" or absent, not '%s'", become);
 	if (workdir && *workdir != '/')
