@@ -35,7 +35,7 @@ static const struct kab_param_def params_table[] = {
 	{ "fail_every", "int", "0", "every n-th call of the run fails; 1 is all, 0 none" },
 	{ "fail_mode", "string", "exit", "how: exit, nothing, truncated, signal, or hang" },
 	{ "exit_status", "int", "1", "of a call that fails by exit" },
-	{ "state", "string", NULL, "path of the counter of calls, when not beside the iteration" },
+	{ "state", "string", NULL, "path of the file that counts the calls [a file in /var/tmp]" },
 };
 
 static const struct kab_metric_def metrics_table[] = {

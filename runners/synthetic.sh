@@ -4,7 +4,7 @@
 # take, and fails when it is told to fail. Arguments are NAME=VALUE; runs in any POSIX sh and awk.
 #
 # With a seed the draws depend only on the seed, the boot and how often these arguments were used
-# in this run before; a counter beside the iteration's directory keeps that.
+# in this run before; a small file in /var/tmp keeps that (without a run: beside this folder).
 set -u
 mean=100 sd=1 dist=normal unit=s samples=1 seed='' boot_sd=0 shift_if='' shift_pct=0
 sleep_s=0 work=0 fail_every=0 fail_mode=exit exit_status=1 noise_lines=0 state=''
@@ -44,6 +44,12 @@ if [ -n "$seed" ] || [ "$fail_every" -gt 0 ]; then
 				h = (h * 257 + code[substr($0, i, 1)] + 1) % 2147483647 }
 			END { printf "%d", h }')
 		state=../synthetic-$key.count
+		if [ -n "${KAB_RUN_DIR-}" ]; then
+			# Named kab-RUN-STEP, and gone with the step: count in a place of the run.
+			run=${KAB_RUN_DIR%/}
+			run=${run##*/}
+			state=${TMPDIR:-/var/tmp}/${run%-*}-$key.count
+		fi
 	fi
 	[ -r "$state" ] && read -r count <"$state"
 	count=$((count + 1))
