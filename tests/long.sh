@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What takes longer than minutes: fuzzing of everything that reads foreign bytes, the calibration of the
+# statistics with many trials, and kills and races again and again.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+fuzz_s=300
+rounds=10
+jobs=$(nproc)
+
+usage() {
+	cat <<TEXT
+usage: tests/long.sh [--fuzz SECONDS] [--rounds N] [fuzz] [calibration] [kill]
+
+  --fuzz SECONDS  for each fuzzer (300)
+  --rounds N      of the tests that kill and race (10)
+
+Without a name all three parts are done. Calls for what tests/run.sh installs.
+TEXT
+}
+
+parts=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--fuzz | --rounds)
+		[ $# -gt 1 ] || { usage >&2; exit 2; }
+		if [ "$1" = --fuzz ]; then fuzz_s=$2; else rounds=$2; fi
+		shift
+		;;
+	fuzz | calibration | kill) parts="$parts $1" ;;
+	-h | --help) usage; exit 0 ;;
+	*) usage >&2; exit 2 ;;
+	esac
+	shift
+done
+: "${parts:=fuzz calibration kill}"
+cd "$root"
+status=0
+fixed=
+[ "$(cat /proc/sys/vm/mmap_rnd_bits)" -le 28 ] || fixed="setarch -R"
+
+say() { printf 'long.sh: %s\n' "$*"; }
+failed() { say "FAILED: $*"; status=1; }
+
+fuzz() {
+	CC=clang-14 cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKAB_FUZZ=ON \
+		-DKAB_SANITIZE=address,undefined >build/fuzz.log 2>&1 || { tail build/fuzz.log; return 1; }
+	targets=$(sed -n 's/^add_executable(\(fuzz_[a-z0-9_]*\) .*/\1/p' tests/fuzz/CMakeLists.txt)
+	[ -n "$targets" ] || { say "there are no fuzzers"; return 1; }
+	# shellcheck disable=SC2086 # a list of words
+	ninja -C build/fuzz -j "$jobs" $targets >>build/fuzz.log 2>&1 || { tail build/fuzz.log; return 1; }
+	for target in $targets; do
+		# New inputs are collected aside; the corpus of the repository is only read.
+		corpus=tests/fuzz/corpus/${target#fuzz_}
+		[ "$target" != fuzz_parse ] || corpus="$corpus tests/data/runners"
+		mkdir -p "build/fuzz/found/$target"
+		say "$target for $fuzz_s s"
+		# shellcheck disable=SC2086 # lists of words
+		$fixed "build/fuzz/tests/fuzz/$target" -max_total_time="$fuzz_s" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+			-print_final_stats=1 -artifact_prefix="build/fuzz/found/$target-" "build/fuzz/found/$target" $corpus ||
+			failed "$target; its input is build/fuzz/found/$target-*"
+	done
+}
+
+release() {
+	mkdir -p build
+	{ cmake --preset release -DKAB_TESTS=ON && cmake --build --preset release -- -j "$jobs"; } >build/long.log 2>&1 ||
+		{ tail build/long.log; return 1; }
+}
+
+calibration() {
+	release || return 1
+	build/release/tests/unit/stats/calibration --long
+}
+
+kill_() {
+	release || return 1
+	ctest --test-dir build/release --output-on-failure -R 'detach|lease|stop|resume|kill|readers' --repeat "until-fail:$rounds" \
+		--timeout 3600
+}
+
+mkdir -p build
+for part in $parts; do
+	say "$part"
+	case $part in
+	fuzz) fuzz || failed fuzz ;;
+	calibration) calibration || failed calibration ;;
+	kill) kill_ || failed kill ;;
+	esac
+done
+[ $status -ne 0 ] || say "nothing failed"
+exit $status
