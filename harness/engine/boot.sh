@@ -1,73 +1,50 @@
-# Choosing the kernel of the next boot, once. POSIX sh (dash, bash, busybox); needs root rights.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Choosing the kernel of the next boot, once; boot_common.sh is sent before it. Needs root rights.
 #	preflight METHOD            "fact=value" lines; "refuse=REASON" lines say why it cannot work
 #	lookup METHOD RELEASE       entry= of an installed kernel, or error=
 #	select METHOD RELEASE ARGS  one-shot selection, with ARGS added to the command line; prints
-#	                            entry=, kernel=, initrd=, or "error=" and exit 1: nothing is changed then
+#	                            entry=, or "error=" and exit 1: then nothing is chosen
 #	reboot METHOD               restart in one second, detached from this shell
 #	clear METHOD                forget a selection that was not used
-#	remove METHOD               remove the one file that is ours
+#	remove METHOD               remove the files of ours that make a kernel bootable
 #	evidence                    what pstore and the journal of the previous boot kept
-# The distribution's entries are never edited. Ours is one file, told by its first line.
-LC_ALL=C
-export LC_ALL
-PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
-export PATH
+# The distribution's entries are never edited. Ours is one file, told by its first line. A kernel
+# without an entry (one that kab installed) is booted after the pattern of the default entry.
+# shellcheck disable=SC2154 # some variables are set in boot_common.sh
 mark='# Owned by kab; removed by: kab kernels --remove'
 id=kab-oneshot
-# Tests look at another root; empty on a host.
-root=$KAB_BOOT_ROOT
 
-say() {
-	printf '%s\n' "$*"
-}
-die() {
-	say "error=$*"
-	exit 1
-}
-have() {
-	command -v "$1" >/dev/null 2>&1
-}
 refuse() {
 	say "refuse=$*"
 	refused=1
 }
-
-grub_find() {
-	grub=
-	for d in /boot/grub /boot/grub2; do
-		[ -f "$root$d/grub.cfg" ] && grub=$root$d && break
-	done
-	cfg=$grub/grub.cfg
-	env=$grub/grubenv
-	editenv=
-	for t in grub-editenv grub2-editenv; do
-		have $t && editenv=$t && break
-	done
-	entries=$root/boot/loader/entries
-	bls=
-	[ -n "$grub" ] && grep -q '^[[:space:]]*blscfg' "$cfg" 2>/dev/null && [ -d "$entries" ] && bls=1
-	own=$grub/custom.cfg
-	[ -n "$bls" ] && own=$entries/$id.conf
-}
-
 is_ours() {
 	[ ! -e "$1" ] || [ "$(head -n 1 "$1")" = "$mark" ]
 }
+write_own() {
+	tmp=$own.kab-new
+	if cat >"$tmp" && sync && mv "$tmp" "$own" && sync; then
+		return 0
+	fi
+	rm -f "$tmp"
+	return 1
+}
 
-# The file system that holds a path: "DEVICE TYPE".
-holder() {
-	awk -v p="$1" '{ m = $2; if (m == "/" || index(p "/", m "/") == 1) if (length(m) >= best) {
-		best = length(m); line = $1 " " $3 } } END { print line }' /proc/mounts
+grub_files() {
+	grub_find
+	own=$grub/custom.cfg
+	[ -n "$bls" ] && own=$entries/$id.conf
+	return 0
 }
 
 grub_preflight() {
-	grub_find
+	grub_files
 	if [ -z "$grub" ]; then
 		refuse 'no grub.cfg in /boot/grub or /boot/grub2; is this host booted by GRUB?'
 		return
 	fi
 	say "grub=$grub"
-	say "layout=${bls:+bls}${bls:-debian}"
+	say "layout=$(if [ -n "$bls" ]; then say bls; else say debian; fi)"
 	[ -n "$editenv" ] || refuse 'neither grub-editenv nor grub2-editenv is installed (Debian package grub-common)'
 	if [ ! -f "$env" ]; then
 		refuse "there is no $env; create it with: grub-editenv create"
@@ -77,11 +54,11 @@ grub_preflight() {
 		refuse "$env cannot be written"
 	fi
 	missing=
-	grep -q 'load_env' "$cfg" || missing="$missing load_env;"
-	grep -q 'next_entry' "$cfg" || missing="$missing set default=\"\${next_entry}\";"
-	grep -q 'save_env.* next_entry' "$cfg" || missing="$missing save_env next_entry;"
-	[ -n "$missing" ] && refuse "$cfg never clears next_entry, so a test kernel would stay: it lacks$missing run update-grub, or write these lines"
-	[ -z "$bls" ] && { grep -q 'custom\.cfg' "$cfg" || refuse "$cfg does not source custom.cfg (Debian's 41_custom does)"; }
+	grep -q '^[^#]*load_env' "$cfg" || missing="$missing load_env;"
+	grep -q '^[^#]*set default=.*next_entry' "$cfg" || missing="$missing set default=\"\${next_entry}\";"
+	grep -q '^[^#]*save_env.* next_entry' "$cfg" || missing="$missing save_env next_entry;"
+	[ -z "$missing" ] || refuse "$cfg never clears next_entry, so a test kernel would stay: it lacks$missing run update-grub, or write these lines"
+	[ -n "$bls" ] || grep -q '^[^#]*custom\.cfg' "$cfg" || refuse "$cfg does not source custom.cfg (Debian's 41_custom does)"
 	is_ours "$own" || refuse "$own exists and is not kab's; move it away"
 	[ -w "$(dirname "$own")" ] || refuse "$(dirname "$own") cannot be written"
 	h=$(holder "$grub")
@@ -93,144 +70,193 @@ grub_preflight() {
 	/dev/mapper/* | /dev/dm-*) refuse "$env lies on ${h% *} (LVM or encrypted), where GRUB cannot clear next_entry" ;;
 	/dev/md*) refuse "$env lies on ${h% *} (RAID), where GRUB cannot clear next_entry" ;;
 	esac
-	[ -n "$editenv" ] && say "pending=$("$editenv" "$env" list 2>/dev/null | sed -n 's/^next_entry=//p')"
-	[ -n "$editenv" ] && say "default=$("$editenv" "$env" list 2>/dev/null | sed -n 's/^saved_entry=//p')"
+	say "pending=$(grub_env next_entry)"
+	say "default=$(default_release)"
 }
 
-# Menu entries of grub.cfg that start RELEASE: "ID<TAB>TITLE" lines; recovery entries are left out.
+# Entries that start $1; what only recovers is left out.
 grub_candidates() {
-	awk -v rel="$1" '
-	/^[ \t]*menuentry[ \t]/ { inside = 1; head = $0; linux = ""; next }
-	inside && /^[ \t]*linux(16|efi)?[ \t]/ { linux = $0 }
-	inside && /^[ \t]*}/ {
-		inside = 0
-		n = split(linux, w, /[ \t]+/)
-		first = w[1] == "" ? 3 : 2
-		base = w[first]; sub(/.*\//, "", base)
-		if ((base == "vmlinuz-" rel || base == "vmlinux-" rel || base == "kernel-" rel) &&
-		    linux !~ /[ \t](single|recovery|rescue)([ \t]|$)/) {
-			eid = ""
-			m = split(head, h, /[ \t]+/)
-			for (i = 1; i <= m; i++)
-				if (h[i] == "--id" || h[i] == "$menuentry_id_option") eid = h[i + 1]
-			gsub(/['\''"]/, "", eid)
-			title = head; sub(/^[ \t]*menuentry[ \t]+/, "", title); sub(/[ \t]*{.*/, "", title)
-			print (eid == "" ? "-" : eid) "\t" title
-		}
-	}' "$cfg"
+	grub_entries | awk -F "$tab" -v rel="$1" '$2 != "r" && $3 == rel'
+}
+
+# number= of the entry to follow, image= and initrd= (file names; "" when as they are) for kernel $1.
+grub_resolve() {
+	image=
+	initrd=
+	pattern=
+	list=$(grub_candidates "$1")
+	if [ -n "$list" ]; then
+		dup=$(say "$list" | cut -f4 | grep -v '\(^\|>\)-$' | sort | uniq -d | head -n 1)
+		[ -z "$dup" ] || die "the entry id '$dup' is there twice: $(say "$list" | awk -F "$tab" -v d="$dup" '$4 == d { printf "%s\047%s\047", n++ ? " and " : "", $5 }')"
+		number=$(say "$list" | head -n 1 | cut -f1)
+		entry=$(say "$list" | head -n 1 | cut -f4,5 | tr '\t' ' ')
+		return
+	fi
+	if [ -s "$kabdir/vmlinuz-$1" ]; then
+		image=kab/vmlinuz-$1
+		[ -s "$kabdir/initrd.img-$1" ] && initrd=kab/initrd.img-$1
+	elif f=$(image_of "$1"); then
+		image=${f##*/}
+		f=$(initrd_of "$1") && initrd=${f##*/}
+	else
+		die "no entry of $cfg starts kernel $1, and /boot has none; is it installed?"
+	fi
+	all=$(grub_entries | awk -F "$tab" '$2 != "r"')
+	line=$(say "$all" | awk -F "$tab" '$2 == "d"')
+	[ -n "$line" ] || line=$(say "$all" | awk -F "$tab" -v rel="$(uname -r)" '$3 == rel')
+	[ -n "$line" ] || line=$all
+	line=$(say "$line" | head -n 1)
+	[ -n "$line" ] || die "$cfg has no entry of a Linux that could serve as the pattern for kernel $1"
+	number=$(say "$line" | cut -f1)
+	pattern=$(say "$line" | cut -f3)
+	entry="/boot/$image after the pattern of $pattern"
 }
 
 grub_lookup() {
-	grub_find
+	grub_files
 	if [ -n "$bls" ]; then
-		bls_entry "$1" "$entries" || exit 1
-		say "entry=$found"
-		return
-	fi
-	list=$(grub_candidates "$1")
-	[ -n "$list" ] || die "no entry of $cfg starts kernel $1; is it installed, and was update-grub run?"
-	dup=$(say "$list" | cut -f1 | grep -v '^-$' | sort | uniq -d | head -n 1)
-	[ -z "$dup" ] || die "the entry id '$dup' is there twice: $(say "$list" | cut -f2 | tr '\n' ' ')"
-	say "entry=$(say "$list" | head -n 1 | tr '\t' ' ')"
-}
-
-# The body of the first such entry, with ${kab_args} behind its command line.
-grub_body() {
-	awk -v rel="$1" '
-	/^[ \t]*menuentry[ \t]/ { inside = 1; n = 0; good = 0; next }
-	inside && /^[ \t]*}/ {
-		inside = 0
-		if (good && !done) { for (i = 1; i <= n; i++) print body[i]; done = 1 }
-		next
-	}
-	inside {
-		line = $0
-		if (line ~ /^[ \t]*linux(16|efi)?[ \t]/) {
-			k = split(line, w, /[ \t]+/)
-			base = w[w[1] == "" ? 3 : 2]; sub(/.*\//, "", base)
-			good = (base == "vmlinuz-" rel || base == "vmlinux-" rel || base == "kernel-" rel) &&
-				line !~ /[ \t](single|recovery|rescue)([ \t]|$)/
-			line = line " ${kab_args}"
-		}
-		body[++n] = line
-	}' "$cfg"
-}
-
-write_own() {
-	tmp=$own.kab-new
-	cat >"$tmp" && sync && mv "$tmp" "$own" && sync
-}
-
-grub_select() {
-	grub_find
-	[ -n "$grub" ] && [ -n "$editenv" ] || die 'GRUB or its grub-editenv is not there'
-	is_ours "$own" || die "$own exists and is not kab's; move it away"
-	if [ -n "$bls" ]; then
-		bls_entry "$1" "$entries" || exit 1
-		{
-			say "$mark"
-			sed -e 's/^title .*/title kab one-shot/' -e '/^id /d' -e "s|^options .*|& $2|" "$found"
-		} | write_own || die "cannot write $own"
-		entry=$id
+		bls_resolve "$1" "$entries"
 	else
-		grub_lookup "$1" >/dev/null || grub_lookup "$1" || exit 1
-		{
-			say "$mark"
-			say "menuentry 'kab: one-shot boot of $1' --id $id {"
-			say "	load_env"
-			grub_body "$1"
-			say "}"
-		} | write_own || die "cannot write $own"
-		entry=$id
-	fi
-	"$editenv" "$env" set "kab_args=$2" && "$editenv" "$env" set "next_entry=$entry" ||
-		die "cannot write $env"
-	sync
-	# Something else may rewrite the block: believe only what is read back.
-	back=$("$editenv" "$env" list | sed -n 's/^next_entry=//p')
-	args=$("$editenv" "$env" list | sed -n 's/^kab_args=//p')
-	if [ "$back" != "$entry" ] || [ "$args" != "$2" ]; then
-		"$editenv" "$env" unset next_entry
-		die "next_entry was set to '$entry' but reads '$back'; not rebooting"
+		grub_resolve "$1"
 	fi
 	say "entry=$entry"
 }
 
-# found = the loader entry (a file of $2) that starts RELEASE.
-bls_entry() {
-	found=
-	for f in "$2"/*.conf; do
-		[ "$f" != "$2/$id.conf" ] && [ -r "$f" ] || continue
-		v=$(sed -n 's/^version[[:space:]]*//p' "$f" | head -n 1)
-		l=$(sed -n 's/^linux[[:space:]]*//p' "$f" | head -n 1)
-		case $f in *rescue*) continue ;; esac
-		case $l in
-		*/vmlinuz-"$1" | */vmlinux-"$1" | */"$1"/linux) ;;
-		*) [ "$v" = "$1" ] || continue ;;
-		esac
-		[ -z "$found" ] || {
-			say "error=two loader entries start kernel $1: $found and $f"
-			return 1
+# The body of the entry, with ${kab_args} behind its command line.
+grub_body() {
+	awk -v number="$number" -v image="$image" -v initrd="$initrd" -v pattern="$pattern" '
+	/^[ \t]*menuentry[ \t]/ { inside = ++n == number; next }
+	!inside { next }
+	/^[ \t]*}/ { exit }
+	image != "" && /^[ \t]*echo[ \t]/ { next }
+	image != "" && /^[ \t]*initrd/ {
+		k = split($0, w, /[ \t]+/)
+		first = w[1] == "" ? 2 : 1
+		line = ""; left = 0
+		for (i = first + 1; i <= k; i++) {
+			if (index(w[i], pattern)) {
+				if (initrd == "") continue
+				sub(/[^\/]*$/, "", w[i]); w[i] = w[i] initrd
+			}
+			line = line " " w[i]; left++
 		}
-		found=$f
-	done
-	[ -n "$found" ] || {
-		say "error=no loader entry in $2 starts kernel $1"
-		return 1
+		if (left) print "\t" w[first] line
+		next
 	}
+	/^[ \t]*linux(16|efi)?[ \t]/ {
+		if (image != "") {
+			match($0, /^[ \t]*linux[a-z0-9]*[ \t]+[^ \t]*/)
+			start = substr($0, 1, RLENGTH); rest = substr($0, RLENGTH + 1)
+			sub(/[^\/ \t]*$/, "", start)
+			$0 = start image rest
+		}
+		$0 = $0 " ${kab_args}"
+	}
+	{ print }' "$cfg"
 }
 
-sd_find() {
-	esp=
-	for d in $(bootctl -x 2>/dev/null) $(bootctl -p 2>/dev/null) /boot /efi /boot/efi; do
-		[ -d "$root$d/loader/entries" ] && esp=$root$d && break
+grub_select() {
+	grub_files
+	[ -n "$grub" ] && [ -n "$editenv" ] || die 'GRUB or its grub-editenv is not there'
+	is_ours "$own" || die "$own exists and is not kab's; move it away"
+	forget grub
+	if [ -n "$bls" ]; then
+		bls_resolve "$1" "$entries"
+		bls_body "$1" "$2" | write_own || die "cannot write $own"
+	else
+		grub_resolve "$1"
+		{
+			say "$mark"
+			say "menuentry 'kab: one-shot boot of $1' --id $id {"
+			say "	load_env"
+			grub_body
+			say "}"
+		} | write_own || die "cannot write $own"
+	fi
+	grep -q '^[[:space:]]*linux' "$own" || die "$own has no line that starts a kernel; not rebooting"
+	"$editenv" "$env" set "kab_args=$2" && "$editenv" "$env" set "next_entry=$id" || {
+		"$editenv" "$env" unset next_entry kab_args 2>/dev/null
+		die "cannot write $env"
+	}
+	sync
+	# Something else may rewrite the block: believe only what is read back.
+	back=$(grub_env next_entry)
+	args=$(grub_env kab_args)
+	if [ "$back" != "$id" ] || [ "$args" != "$2" ]; then
+		"$editenv" "$env" unset next_entry kab_args
+		die "next_entry was set to '$id' but reads '$back'; not rebooting"
+	fi
+	say "entry=$id"
+}
+
+# found= the loader entry (a file of $2) that starts kernel $1, or the pattern for it; image= and
+# initrd= as for grub_resolve.
+bls_resolve() {
+	found=
+	image=
+	initrd=
+	any=
+	running=
+	for f in "$2"/*.conf; do
+		case $f in
+		"$2/$id.conf" | *rescue*) continue ;;
+		esac
+		[ -r "$f" ] || continue
+		r=$(bls_release "$f")
+		any=${any:-$f}
+		[ "$r" = "$(uname -r)" ] && running=$f
+		[ "$r" = "$1" ] || continue
+		[ -z "$found" ] || die "two loader entries start kernel $1: $found and $f"
+		found=$f
 	done
+	entry=$found
+	[ -z "$found" ] || return 0
+	if [ -s "$kabdir/vmlinuz-$1" ]; then
+		image=kab/vmlinuz-$1
+		[ -s "$kabdir/initrd.img-$1" ] && initrd=kab/initrd.img-$1
+	elif [ "$2" = "$entries" ] && f=$(image_of "$1"); then
+		image=${f##*/}
+		f=$(initrd_of "$1") && initrd=${f##*/}
+	else
+		die "no loader entry in $2 starts kernel $1, and kab has not installed it"
+	fi
+	if [ "$2" = "$entries" ]; then
+		bls_named "$2" "$(grub_env saved_entry)" || found=${running:-$any}
+	else
+		found=${running:-$any}
+	fi
+	[ -n "$found" ] || die "no loader entry in $2 could serve as the pattern for kernel $1"
+	entry="$image after the pattern of ${found##*/}"
+}
+
+# The entry found, as ours, for kernel $1 with arguments $2.
+bls_body() {
+	say "$mark"
+	args=$2 awk -v rel="$1" -v image="$image" -v initrd="$initrd" -v place="$place" '
+	/^(title|id|sort-key|grub_[a-z]+)[ \t]/ || /^#/ { next }
+	/^version[ \t]/ { print "version " rel; next }
+	image != "" && /^linux[ \t]/ {
+		dir = $2; sub(/[^\/]*$/, "", dir)
+		if (place != "") dir = place
+		print "linux " dir image
+		if (initrd != "") print "initrd " dir initrd
+		next
+	}
+	image != "" && /^initrd[ \t]/ { next }
+	/^options([ \t]|$)/ && !done { $0 = $0 " " ENVIRON["args"]; done = 1 }
+	{ print }
+	END { if (!done) print "options " ENVIRON["args"] }' "$found"
+	say "title kab: one-shot boot of $1"
+}
+
+sd_files() {
+	sd_find
 	own=$esp/loader/entries/$id.conf
 	oneshot=/sys/firmware/efi/efivars/LoaderEntryOneShot-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f
 }
 
 sd_preflight() {
-	sd_find
+	sd_files
 	have bootctl || refuse 'bootctl is not installed (Debian package systemd-boot)'
 	[ -n "$esp" ] || {
 		refuse 'no loader/entries folder on the boot or EFI partition'
@@ -240,22 +266,29 @@ sd_preflight() {
 	is_ours "$own" || refuse "$own exists and is not kab's; move it away"
 	[ -w "$esp/loader/entries" ] || refuse "$esp/loader/entries cannot be written"
 	[ -d /sys/firmware/efi/efivars ] || [ -n "$root" ] || refuse 'EFI variables are not there: the one-shot entry cannot be set'
+	say "default=$(default_release)"
+}
+
+# systemd-boot reads only its own partition: the kernel is copied there.
+sd_copy() {
+	[ "$esp/kab" = "$kabdir" ] && return
+	mkdir -p "$esp/kab" && rm -f "$esp/kab"/* &&
+		cp "$kabdir/vmlinuz-$1" "$esp/kab/" &&
+		{ [ -z "$initrd" ] || cp "$kabdir/initrd.img-$1" "$esp/kab/"; } ||
+		{
+			rm -rf "$esp/kab"
+			die "cannot copy kernel $1 to $esp; is it full?"
+		}
 }
 
 sd_select() {
-	sd_find
+	sd_files
 	[ -n "$esp" ] || die 'no loader/entries folder'
 	is_ours "$own" || die "$own exists and is not kab's; move it away"
-	bls_entry "$1" "$esp/loader/entries" || exit 1
-	{
-		say "$mark"
-		if grep -q '^options' "$found"; then
-			sed -e 's/^title .*/title kab one-shot/' -e "s|^options .*|& $2|" "$found"
-		else
-			sed -e 's/^title .*/title kab one-shot/' "$found"
-			say "options $2"
-		fi
-	} | write_own || die "cannot write $own"
+	bls_resolve "$1" "$esp/loader/entries"
+	[ -z "$image" ] || sd_copy "$1"
+	place=/
+	bls_body "$1" "$2" | write_own || die "cannot write $own"
 	bootctl set-oneshot "$id.conf" >/dev/null 2>&1 || die 'bootctl set-oneshot failed'
 	if [ -r "$oneshot" ]; then
 		back=$(tail -c +5 "$oneshot" | tr -d '\000')
@@ -265,14 +298,9 @@ sd_select() {
 }
 
 kexec_files() {
-	kernel=
-	for f in "$root/boot/vmlinuz-$1" "$root/boot/vmlinux-$1" "$root/boot/Image-$1" "$root/lib/modules/$1/vmlinuz"; do
-		[ -r "$f" ] && kernel=$f && break
-	done
-	initrd=
-	for f in "$root/boot/initrd.img-$1" "$root/boot/initrd-$1" "$root/boot/initramfs-$1.img"; do
-		[ -r "$f" ] && initrd=$f && break
-	done
+	kernel=$(first_of "$kabdir/vmlinuz-$1" "$root/boot/vmlinuz-$1" "$root/boot/vmlinux-$1" "$root/boot/Image-$1" "$root/lib/modules/$1/vmlinuz")
+	[ -n "$kernel" ] || die "no kernel image of $1 in /boot"
+	initrd=$(first_of "$kabdir/initrd.img-$1" "$root/boot/initrd.img-$1" "$root/boot/initrd-$1" "$root/boot/initramfs-$1.img")
 }
 
 kexec_preflight() {
@@ -284,7 +312,6 @@ kexec_preflight() {
 
 kexec_select() {
 	kexec_files "$1"
-	[ -n "$kernel" ] || die "no kernel image of $1 in /boot"
 	line=
 	for w in $(cat /proc/cmdline); do
 		case $w in
@@ -320,13 +347,20 @@ restart() {
 	say "restarting=1"
 }
 
+# Another's choice stays.
 forget() {
 	case $1 in
 	grub)
-		grub_find
-		[ -n "$editenv" ] && [ -f "$env" ] && "$editenv" "$env" unset next_entry kab_args 2>/dev/null
+		grub_files
+		[ -n "$editenv" ] && [ -f "$env" ] || return 0
+		[ "$(grub_env next_entry)" = "$id" ] && "$editenv" "$env" unset next_entry
+		[ -n "$(grub_env kab_args)" ] && "$editenv" "$env" unset kab_args
 		;;
-	systemd-boot) have bootctl && bootctl set-oneshot '' >/dev/null 2>&1 ;;
+	systemd-boot)
+		sd_files
+		[ -r "$oneshot" ] && [ "$(tail -c +5 "$oneshot" | tr -d '\000')" != "$id.conf" ] && return 0
+		have bootctl && bootctl set-oneshot '' >/dev/null 2>&1
+		;;
 	kexec) [ "$(cat /sys/kernel/kexec_loaded 2>/dev/null)" = 1 ] && kexec -u >/dev/null 2>&1 ;;
 	esac
 	return 0
@@ -335,8 +369,13 @@ forget() {
 unown() {
 	forget "$1"
 	case $1 in
-	grub) grub_find ;;
-	systemd-boot) sd_find ;;
+	grub) grub_files ;;
+	systemd-boot)
+		sd_files
+		if [ -n "$esp" ] && [ "$esp/kab" != "$kabdir" ] && [ -d "$esp/kab" ]; then
+			rm -rf "$esp/kab" && say "removed=$esp/kab"
+		fi
+		;;
 	*) return 0 ;;
 	esac
 	[ -e "$own" ] || return 0
@@ -370,13 +409,13 @@ preflight:systemd-boot) sd_preflight ;;
 preflight:kexec) kexec_preflight ;;
 lookup:grub) grub_lookup "$3" ;;
 lookup:systemd-boot)
-	sd_find
-	bls_entry "$3" "$esp/loader/entries" || exit 1
-	say "entry=$found"
+	sd_files
+	[ -n "$esp" ] || die 'no loader/entries folder'
+	bls_resolve "$3" "$esp/loader/entries"
+	say "entry=$entry"
 	;;
 lookup:kexec)
 	kexec_files "$3"
-	[ -n "$kernel" ] || die "no kernel image of $3 in /boot"
 	say "entry=$kernel"
 	;;
 select:grub) grub_select "$3" "$4" ;;

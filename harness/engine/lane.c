@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "engine/adaptive.h"
 #include "engine/conditions.h"
 #include "engine/probe.h"
 
@@ -262,6 +263,7 @@ static int sessions(struct kab_lane *lane, struct kab_err *err)
 	for (;;) {
 		enum kab_boot_answer answer;
 		const char *kernel = NULL;
+		bool more;
 
 		if (kab_lane_stopping(lane)) {
 			result->outcome = KAB_LANE_STOPPED;
@@ -271,6 +273,13 @@ static int sessions(struct kab_lane *lane, struct kab_err *err)
 			return -1;
 		switch (answer) {
 		case KAB_BOOT_NOTHING:
+			if (kab_adaptive_next(lane, &more, err) < 0)
+				return -1;
+			if (more) {
+				free(in_session);
+				in_session = kab_xcalloc(lane->n_boots + 1, sizeof(*in_session));
+				continue;
+			}
 			result->outcome = KAB_LANE_DONE;
 			return 0;
 		case KAB_BOOT_USER:
@@ -388,11 +397,13 @@ void kab_lane_run(struct kab_lane *lane)
 		lane->done += !is_open(&lane->steps[i]);
 	result->outcome = KAB_LANE_FAILED;
 	if (kab_lane_connect(lane, err) == 0 && take_lease(lane, err) == 0 &&
-	    adopt(lane, err) == 0 && probe(lane, err) == 0 && sessions(lane, err) == 0)
+	    adopt(lane, err) == 0 && probe(lane, err) == 0 && kab_lane_install(lane, err) == 0 &&
+	    sessions(lane, err) == 0)
 		kab_err_clear(err);
 	if (err->code == KAB_ERR_CANCELLED)
 		result->outcome = KAB_LANE_STOPPED;
 	leave(lane);
 	kab_strv_release(&lane->disturbances);
+	kab_strv_release(&lane->releases);
 	kab_facts_release(&lane->facts);
 }

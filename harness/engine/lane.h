@@ -33,6 +33,7 @@ struct kab_lane {
 
 	/* where it is */
 	struct kab_facts facts; /* of the present boot and condition */
+	struct kab_strv releases; /* of job->kernels, in their order; "" while unknown */
 	char machine_hash[65];
 	const struct kab_setting_list *condition; /* applied; NULL: none */
 	bool condition_lost; /* somebody took it back: apply it again */
@@ -48,6 +49,8 @@ void kab_lane_run(struct kab_lane *lane);
 /* A wait of so many seconds that a hard stop ends. */
 struct kab_wait kab_lane_wait(const struct kab_lane *lane, double seconds);
 bool kab_lane_stopping(const struct kab_lane *lane); /* asked to stop, softly or hard */
+/* Steps back into the order of the plan, after some were added. */
+void kab_lane_sort_steps(struct kab_lane *lane);
 /* Is the error one that a new connection may cure? */
 bool kab_lane_link_lost(const struct kab_err *err);
 int kab_lane_connect(struct kab_lane *lane, struct kab_err *err);
@@ -56,6 +59,10 @@ void kab_lane_disconnect(struct kab_lane *lane);
 int kab_lane_reconnect(struct kab_lane *lane, int64_t deadline_ns, struct kab_err *err);
 void kab_lane_note(struct kab_lane *lane, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* ---- install_lane.c ---- */
+/* Install what comes from files; fills in lane->releases. */
+int kab_lane_install(struct kab_lane *lane, struct kab_err *err);
 
 /* ---- boot.c: which kernel runs, and what comes next ---- */
 enum kab_boot_answer {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "engine/scripts.h"
+#include "engine/hostscript.h"
 #include "transport/child.h"
 
 bool kab_method_has_nonce(enum kab_boot_method method)
@@ -16,50 +16,16 @@ static int script(const struct kab_method_host *mh, const char *verb, const char
 		  const char *args, const struct kab_wait *wait, struct kab_exec_result *res,
 		  struct kab_err *err)
 {
-	struct kab_strv kab_autostrv argv = KAB_STRV_INIT;
-	struct kab_exec req = { .in = kab_script_boot,
-				.in_len = kab_script_boot_len,
-				.out_max = 65536,
-				.err_max = 65536 };
+	struct kab_strv kab_autostrv words = KAB_STRV_INIT;
 
-	if (mh->host->become) {
-		kab_strv_add(&argv, mh->host->become);
-		kab_strv_add(&argv, "-n");
-	}
-	kab_strv_add(&argv, "sh");
-	kab_strv_add(&argv, "-s");
-	kab_strv_add(&argv, "--");
-	kab_strv_add(&argv, verb);
-	kab_strv_add(&argv, kab_boot_method_name(mh->host->boot));
+	kab_strv_add(&words, verb);
+	kab_strv_add(&words, kab_boot_method_name(mh->host->boot));
 	if (release)
-		kab_strv_add(&argv, release);
+		kab_strv_add(&words, release);
 	if (args)
-		kab_strv_add(&argv, args);
-	req.argv = (const char *const *)kab_strv_argv(&argv);
-	return mh->session->ops->exec(mh->session, &req, wait, res, err);
-}
-
-/* Values of `key=` lines, appended; with key NULL all other lines too. */
-static void lines_of(const struct kab_exec_result *res, const char *key, struct kab_strv *ret)
-{
-	struct kab_strv kab_autostrv lines = KAB_STRV_INIT;
-	size_t len = strlen(key);
-
-	kab_strv_split(&lines, kab_buf_str(&res->out), '\n');
-	for (size_t i = 0; i < lines.n; i++)
-		if (!strncmp(lines.v[i], key, len) && lines.v[i][len] == '=')
-			kab_strv_add(ret, lines.v[i] + len + 1);
-}
-
-static int script_error(const struct kab_exec_result *res, const char *what, struct kab_err *err)
-{
-	struct kab_strv kab_autostrv said = KAB_STRV_INIT;
-
-	lines_of(res, "error", &said);
-	if (said.n)
-		return kab_err_set(err, KAB_ERR_REMOTE, "%s: %s", what, said.v[0]);
-	return kab_err_set(err, KAB_ERR_REMOTE, "%s failed with exit status %d: %.300s", what,
-			   res->exit_status, kab_buf_str(res->err.len ? &res->err : &res->out));
+		kab_strv_add(&words, args);
+	return kab_hostscript_run(mh->host, mh->session, KAB_HOSTSCRIPT_BOOT, &words, wait, res,
+				  err);
 }
 
 int kab_method_preflight(const struct kab_method_host *mh, const struct kab_wait *wait,
@@ -73,13 +39,13 @@ int kab_method_preflight(const struct kab_method_host *mh, const struct kab_wait
 		return 0;
 	status = script(mh, "preflight", NULL, NULL, wait, &res, err);
 	if (status == 0) {
-		lines_of(&res, "refuse", refusals);
+		kab_hostscript_lines(&res, "refuse", refusals);
 		kab_strv_split(&lines, kab_buf_str(&res.out), '\n');
 		for (size_t i = 0; i < lines.n; i++)
 			if (*lines.v[i] && strncmp(lines.v[i], "refuse=", 7))
 				kab_strv_add(facts, lines.v[i]);
 		if (res.exit_status != 0 && !refusals->n)
-			status = script_error(&res, "the check of the boot method", err);
+			status = kab_hostscript_error(&res, "the check of the boot method", err);
 	}
 	kab_exec_result_release(&res);
 	return status;
@@ -98,9 +64,9 @@ int kab_method_lookup(const struct kab_method_host *mh, const char *release,
 	}
 	status = script(mh, "lookup", release, NULL, wait, &res, err);
 	if (status == 0 && res.exit_status != 0)
-		status = script_error(&res, "looking the kernel up", err);
+		status = kab_hostscript_error(&res, "looking the kernel up", err);
 	if (status == 0) {
-		lines_of(&res, "entry", &entries);
+		kab_hostscript_lines(&res, "entry", &entries);
 		*ret_entry = kab_strv_join(&entries, ", ");
 	}
 	kab_exec_result_release(&res);
@@ -115,7 +81,7 @@ static int simple(const struct kab_method_host *mh, const char *verb, const char
 	int status = script(mh, verb, release, args, wait, &res, err);
 
 	if (status == 0 && res.exit_status != 0)
-		status = script_error(&res, what, err);
+		status = kab_hostscript_error(&res, what, err);
 	kab_exec_result_release(&res);
 	return status;
 }
@@ -181,9 +147,9 @@ int kab_method_remove(const struct kab_method_host *mh, const struct kab_wait *w
 	}
 	status = script(mh, "remove", NULL, NULL, wait, &res, err);
 	if (status == 0 && res.exit_status != 0)
-		status = script_error(&res, "removing kab's boot entry", err);
+		status = kab_hostscript_error(&res, "removing kab's boot entry", err);
 	if (status == 0) {
-		lines_of(&res, "removed", &removed);
+		kab_hostscript_lines(&res, "removed", &removed);
 		*ret_text = kab_strv_join(&removed, ", ");
 	}
 	kab_exec_result_release(&res);

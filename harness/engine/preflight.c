@@ -8,6 +8,7 @@
 #include "engine/bind.h"
 #include "engine/conditions.h"
 #include "engine/engine.h"
+#include "engine/install.h"
 #include "engine/method.h"
 #include "engine/probe.h"
 #include "model/expr.h"
@@ -22,6 +23,13 @@ static void check_kernels(const struct kab_engine_new *what, size_t h, struct ka
 		const struct kab_kernel *kernel = &what->kernels->v[k];
 
 		kab_strv_addf(&labels, "%s=%s", kernel->label, kernel->spec);
+		if (what->hosts[h]->boot == KAB_BOOT_NONE && kab_install_has_files(kernel))
+			kab_strv_addf(
+				problems,
+				"host '%s' is not booted by kab (boot method none), so kernel "
+				"'%s' is not installed there: install it yourself and name it "
+				"as release:R, or give the host a boot method",
+				what->hosts[h]->name, kernel->label);
 		if (!kab_kernel_matches(kernel, facts, NULL))
 			continue;
 		if (first && !kab_kernel_same_spec(first, kernel))
@@ -99,6 +107,44 @@ static void check_cases(const struct kab_engine_new *what, size_t h, struct kab_
 	kab_strv_copy(impossible && impossible == suite->instances_n ? problems : warnings, &said);
 }
 
+/* Is it there to be booted, or can it be installed? */
+static int check_kernel(const struct kab_engine_new *what, size_t h,
+			const struct kab_method_host *mh, const struct kab_kernel *kernel,
+			const struct kab_wait *wait, struct kab_strv *problems,
+			struct kab_strv *touches, struct kab_err *err)
+{
+	const struct kab_lab_host *host = what->hosts[h];
+	const char *release = kernel->kind == KAB_KERNEL_RUNNING
+				      ? kab_facts_get(&what->facts[h], "release")
+				      : kernel->release;
+	char *entry kab_autofree = NULL, *installed kab_autofree = NULL;
+
+	if (kab_install_has_files(kernel)) {
+		if (!kernel->key) {
+			kab_strv_addf(touches, "host '%s': '%s' is downloaded and installed",
+				      host->name, kernel->label);
+			return 0;
+		}
+		if (kab_install_check(host, mh->session, kernel, wait, problems, touches,
+				      &installed, err) < 0)
+			return -1;
+		release = installed;
+	}
+	if (!release)
+		return 0;
+	if (kab_method_lookup(mh, release, wait, &entry, err) < 0) {
+		if (err->code != KAB_ERR_REMOTE)
+			return -1;
+		kab_strv_addf(problems, "host '%s', kernel '%s': %s", host->name, kernel->label,
+			      err->text);
+		kab_err_clear(err);
+		return 0;
+	}
+	kab_strv_addf(touches, "host '%s': '%s' is booted once at a time through %s (%s)",
+		      host->name, kernel->label, kab_boot_method_name(host->boot), entry);
+	return 0;
+}
+
 static int check_boot(const struct kab_engine_new *what, size_t h, struct kab_session *s,
 		      const struct kab_wait *wait, struct kab_strv *problems,
 		      struct kab_strv *touches, struct kab_err *err)
@@ -121,26 +167,10 @@ static int check_boot(const struct kab_engine_new *what, size_t h, struct kab_se
 				host->name, facts.v[i] + 8);
 	if (refusals.n)
 		return 0;
-	for (size_t k = 0; k < what->kernels->n; k++) {
-		const struct kab_kernel *kernel = &what->kernels->v[k];
-		const char *release = kernel->kind == KAB_KERNEL_RUNNING
-					      ? kab_facts_get(&what->facts[h], "release")
-					      : kernel->release;
-		char *entry kab_autofree = NULL;
-
-		if (!release)
-			continue;
-		if (kab_method_lookup(&mh, release, wait, &entry, err) < 0) {
-			if (err->code != KAB_ERR_REMOTE)
-				return -1;
-			kab_strv_addf(problems, "host '%s', kernel '%s': %s", host->name,
-				      kernel->label, err->text);
-			kab_err_clear(err);
-			continue;
-		}
-		kab_strv_addf(touches, "host '%s': '%s' is booted once at a time through %s (%s)",
-			      host->name, kernel->label, kab_boot_method_name(host->boot), entry);
-	}
+	for (size_t k = 0; k < what->kernels->n; k++)
+		if (check_kernel(what, h, &mh, &what->kernels->v[k], wait, problems, touches, err) <
+		    0)
+			return -1;
 	if (host->boot == KAB_BOOT_GRUB)
 		kab_strv_addf(touches,
 			      "host '%s': one file of kab's in GRUB's folder, and next_entry and "

@@ -276,8 +276,12 @@ static int try_once(struct attempt *a, char **reason, struct kab_err *err)
 
 static const char *release_of(const struct kab_lane *lane, const struct kab_kernel *kernel)
 {
+	size_t index = (size_t)(kernel - lane->job->kernels.v);
+
 	if (kernel->kind != KAB_KERNEL_RUNNING)
-		return kernel->release;
+		return index < lane->releases.n && *lane->releases.v[index]
+			       ? lane->releases.v[index]
+			       : kernel->release;
 	for (size_t i = 0; i < lane->job->hosts.n; i++)
 		if (!strcmp(lane->job->hosts.v[i], lane->host->name))
 			return lane->job->running.v[2 * i];

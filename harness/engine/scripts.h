@@ -9,8 +9,12 @@ extern const char kab_script_probe[];
 extern const size_t kab_script_probe_len;
 extern const char kab_script_quiet[];
 extern const size_t kab_script_quiet_len;
+extern const char kab_script_boot_common[]; /* goes before the two below */
+extern const size_t kab_script_boot_common_len;
 extern const char kab_script_boot[];
 extern const size_t kab_script_boot_len;
+extern const char kab_script_install[];
+extern const size_t kab_script_install_len;
 extern const char kab_script_condition[];
 extern const size_t kab_script_condition_len;
 

@@ -19,6 +19,7 @@ static void release_one(struct kab_kernel *k)
 	free(k->modules);
 	free(k->cmdline);
 	free(k->sha256);
+	free(k->key);
 	free(k->commit);
 	free(k->build_id);
 	free(k->describe);
@@ -150,7 +151,9 @@ static int from_file(struct kab_kernel *k, const char *file, struct kab_err *err
 	    kab_json_str(&root, "build_id", NULL, &build_id, err) < 0 ||
 	    kab_json_str(&root, "describe", NULL, &describe, err) < 0)
 		goto out;
-	n = running + (release != NULL) + (k->sources.n > 0) + (tar != NULL) + (img != NULL);
+	n = running + (k->sources.n > 0) + (tar != NULL) + (img != NULL);
+	if (release && (running || n == 0))
+		n++;
 	if (n != 1) {
 		kab_json_fail(
 			&root, err,
@@ -169,11 +172,11 @@ static int from_file(struct kab_kernel *k, const char *file, struct kab_err *err
 			      "'sha256' is 64 hexadecimal digits, 'build_id' 8 to 64 of them");
 		goto out;
 	}
-	k->kind = running   ? KAB_KERNEL_RUNNING
-		  : release ? KAB_KERNEL_RELEASE
-		  : tar	    ? KAB_KERNEL_TAR
-		  : img	    ? KAB_KERNEL_IMAGE
-			    : KAB_KERNEL_DEB;
+	k->kind = running	 ? KAB_KERNEL_RUNNING
+		  : tar		 ? KAB_KERNEL_TAR
+		  : img		 ? KAB_KERNEL_IMAGE
+		  : k->sources.n ? KAB_KERNEL_DEB
+				 : KAB_KERNEL_RELEASE;
 	if (tar || img)
 		kab_strv_add(&k->sources, tar ? tar : img);
 	k->release = kab_xstrdup(release);
@@ -280,10 +283,10 @@ json_t *kab_kernel_to_json(const struct kab_kernel *k)
 	const struct {
 		const char *key, *value;
 	} texts[] = {
-		{ "label", k->label },	   { "spec", k->spec },	      { "release", k->release },
-		{ "initrd", k->initrd },   { "modules", k->modules }, { "cmdline", k->cmdline },
-		{ "sha256", k->sha256 },   { "commit", k->commit },   { "build_id", k->build_id },
-		{ "describe", k->describe },
+		{ "label", k->label },	     { "spec", k->spec },	{ "release", k->release },
+		{ "initrd", k->initrd },     { "modules", k->modules }, { "cmdline", k->cmdline },
+		{ "sha256", k->sha256 },     { "commit", k->commit },	{ "build_id", k->build_id },
+		{ "describe", k->describe }, { "key", k->key },
 	};
 	json_t *object = json_object();
 
@@ -324,12 +327,12 @@ int kab_kernel_from_json(struct kab_kernel_list *list, json_t *object, struct ka
 	TEXT(modules);
 	TEXT(cmdline);
 	TEXT(sha256);
+	TEXT(key);
 	TEXT(commit);
 	TEXT(build_id);
 	TEXT(describe);
 #undef TEXT
-	json_array_foreach(json_object_get(object, "sources"), i, source)
-	{
+	json_array_foreach (json_object_get(object, "sources"), i, source) {
 		if (json_is_string(source))
 			kab_strv_add(&k.sources, json_string_value(source));
 	}

@@ -5,7 +5,8 @@
  *   image:PATH[,initrd=PATH][,modules=PATH] | @FILE.json
  * and may go on with ;cmdline=... ;sha256=...
  * A @FILE.json has one of the keys "running": true, "release", "deb" (list), "tar", "image" (with
- * "initrd", "modules"), and may have "cmdline", "sha256", "commit", "build_id", "describe".
+ * "initrd", "modules"), and may have "cmdline", "sha256", "commit", "build_id", "describe". Beside
+ * "deb", "tar" or "image", "release" says what the artefact has to be.
  */
 #ifndef KAB_MODEL_KERNEL_H
 #define KAB_MODEL_KERNEL_H
@@ -30,11 +31,12 @@ struct kab_kernel {
 	char *label;
 	char *spec; /* as typed, without the label */
 	enum kab_kernel_kind kind;
-	char *release; /* for RELEASE; else NULL until known */
+	char *release; /* for RELEASE; else NULL until known, or what the artefact has to be */
 	struct kab_strv sources; /* DEB: one or more; TAR, IMAGE: one */
 	char *initrd, *modules; /* IMAGE; may be NULL */
 	char *cmdline; /* extra command line; NULL: none */
 	char *sha256; /* of the (first) source; NULL: not given */
+	char *key; /* DEB, TAR, IMAGE: hash over what the files hold; NULL until they were read */
 	char *commit, *build_id, *describe; /* from @FILE.json; NULL: unknown */
 };
 
