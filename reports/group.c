@@ -8,9 +8,25 @@
 #include "base/alloc.h"
 #include "reports/view_internal.h"
 
+const char *kab_metric_base(const char *metric)
+{
+	const char *dot = strchr(metric, '.');
+
+	return dot && dot != metric && dot[1] ? dot + 1 : metric;
+}
+
+/* "cpu" of "cpu.bogo_ops", "" without a part. Caller frees. */
+static char *part_of(const char *metric)
+{
+	const char *base = kab_metric_base(metric);
+
+	return kab_xstrndup(metric, base > metric ? (size_t)(base - metric) - 1 : 0);
+}
+
 static bool same_group(const struct kab_row_data *a, const struct kab_row_data *b)
 {
-	return !strcmp(a->runner, b->runner) && !strcmp(a->metric, b->metric) &&
+	return !strcmp(a->runner, b->runner) &&
+	       !strcmp(kab_metric_base(a->metric), kab_metric_base(b->metric)) &&
 	       !strcmp(a->unit, b->unit) && a->dir == b->dir;
 }
 
@@ -114,7 +130,8 @@ const char *kab_view_kernel(const struct kab_group *g, const struct kab_view_opt
 bool kab_group_mixed(const struct kab_group *g)
 {
 	for (size_t i = 1; i < g->n; i++)
-		if (strcmp(kab_group_row(g, i)->data->metric, kab_group_row(g, 0)->data->metric))
+		if (strcmp(kab_metric_base(kab_group_row(g, i)->data->metric),
+			   kab_metric_base(kab_group_row(g, 0)->data->metric)))
 			return true;
 	return false;
 }
@@ -177,7 +194,7 @@ void kab_labels_find(const struct kab_group *g, bool with_metric, struct kab_lab
 	const struct kab_row_data *first = kab_group_row(g, 0)->data;
 	bool keyed = keys_of(first->row_key, &ret->keys);
 
-	ret->host = ret->condition = ret->case_name = ret->whole_key = false;
+	ret->host = ret->condition = ret->case_name = ret->whole_key = ret->part = false;
 	ret->metric = with_metric;
 	for (size_t i = 0; i < g->n; i++) {
 		const struct kab_row_data *row = kab_group_row(g, i)->data;
@@ -187,6 +204,7 @@ void kab_labels_find(const struct kab_group *g, bool with_metric, struct kab_lab
 		ret->condition |= *row->condition != '\0';
 		ret->case_name |= strcmp(row->case_name, first->case_name) != 0;
 		ret->whole_key |= *row->row_key != '\0';
+		ret->part |= !with_metric && strcmp(row->metric, first->metric) != 0;
 		keyed = keyed && keys_of(row->row_key, &keys) && kab_strv_equal(&keys, &ret->keys);
 	}
 	if (keyed)
@@ -195,7 +213,7 @@ void kab_labels_find(const struct kab_group *g, bool with_metric, struct kab_lab
 		kab_strv_release(&ret->keys);
 	hide_fixed(g, ret);
 	if (!ret->host && !ret->condition && ret->keys.n == ret->fixed.n && !ret->whole_key &&
-	    !ret->metric)
+	    !ret->metric && !ret->part)
 		ret->case_name = true;
 }
 
@@ -207,6 +225,8 @@ void kab_labels_columns(const struct kab_labels *l, struct kab_table *t)
 		kab_table_column(t, KAB_ROLE_LABEL, -1, "condition", NULL, NULL)->left = true;
 	if (l->case_name)
 		kab_table_column(t, KAB_ROLE_LABEL, -1, "case", NULL, NULL)->left = true;
+	if (l->part)
+		kab_table_column(t, KAB_ROLE_LABEL, -1, "part", NULL, NULL)->left = true;
 	for (size_t i = 0; i < l->keys.n; i++)
 		if (!l->hide[i])
 			kab_table_column(t, KAB_ROLE_LABEL, -1, l->keys.v[i], NULL, NULL)->left =
@@ -228,6 +248,11 @@ void kab_labels_cells(const struct kab_labels *l, const struct kab_judged_row *r
 		kab_cell_text(&cells[c++], row->data->condition);
 	if (l->case_name)
 		kab_cell_text(&cells[c++], row->data->case_name);
+	if (l->part) {
+		char *part kab_autofree = part_of(row->data->metric);
+
+		kab_cell_text(&cells[c++], part);
+	}
 	for (size_t i = 0; i < l->keys.n; i++) {
 		char *value;
 
@@ -259,6 +284,8 @@ char *kab_labels_text(const struct kab_labels *l, const struct kab_judged_row *r
 		kab_strv_add(&parts, row->data->condition);
 	if (l->case_name)
 		kab_strv_add(&parts, row->data->case_name);
+	if (l->part)
+		kab_strv_take(&parts, part_of(row->data->metric));
 	for (size_t i = 0; i < l->keys.n; i++) {
 		char *value;
 
@@ -285,6 +312,8 @@ char *kab_labels_load(const struct kab_labels *l, const struct kab_judged_row *r
 		kab_strv_add(&parts, row->data->condition);
 	if (l->case_name)
 		kab_strv_add(&parts, row->data->case_name);
+	if (l->part)
+		kab_strv_take(&parts, part_of(row->data->metric));
 	for (size_t i = 0; i < l->keys.n; i++) {
 		char *value;
 

@@ -199,6 +199,7 @@ static void describe_limits(const struct kab_group *g, const struct kab_view_opt
 void kab_view_head(const struct kab_group *g, const struct kab_view_opts *opts, struct kab_table *t)
 {
 	const struct kab_row_data *first = kab_group_row(g, 0)->data;
+	const char *metric;
 	struct counts c = count(g, opts);
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 	char *what = subject(g), *n = n_text(&c), *fixed;
@@ -210,9 +211,10 @@ void kab_view_head(const struct kab_group *g, const struct kab_view_opts *opts, 
 	t->higher = first->dir == KAB_DIR_HIGHER;
 	kab_labels_find(g, false, &l);
 	fixed = kab_strv_join(&l.fixed, " ");
+	metric = l.part ? kab_metric_base(first->metric) : first->metric;
 	kab_labels_release(&l);
-	kab_buf_addf(&buf, "%s%s%s: %s%s%s%s, %s, %s", what, *fixed ? " " : "", fixed,
-		     first->metric, *first->unit ? " (" : "", first->unit, *first->unit ? ")" : "",
+	kab_buf_addf(&buf, "%s%s%s: %s%s%s%s, %s, %s", what, *fixed ? " " : "", fixed, metric,
+		     *first->unit ? " (" : "", first->unit, *first->unit ? ")" : "",
 		     direction(first->dir), n);
 	t->title = kab_xstrdup(kab_buf_str(&buf));
 	free(what);
@@ -262,6 +264,13 @@ static void add_geomean(const struct kab_group *g, const struct kab_view_opts *o
 	}
 }
 
+/* Where nobody knows why, the word in the cell has said all. */
+static bool is_plainly_missing(const struct kab_pair *pair)
+{
+	return pair->outcome == KAB_OUTCOME_MISSING && !pair->base->data->first_failure &&
+	       !pair->test->data->first_failure;
+}
+
 void kab_view_notes(const struct kab_group *g, const struct kab_view_opts *opts,
 		    struct kab_table *t)
 {
@@ -279,7 +288,7 @@ void kab_view_notes(const struct kab_group *g, const struct kab_view_opts *opts,
 			if (!kab_view_shows(opts, p + 1))
 				continue;
 			if (pair->outcome >= KAB_OUTCOME_FAILED &&
-			    pair->outcome < KAB_OUTCOME_NO_VERDICT) {
+			    pair->outcome < KAB_OUTCOME_NO_VERDICT && !is_plainly_missing(pair)) {
 				struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 
 				kab_buf_addf(&buf, "%s: %s", kab_outcome_name(pair->outcome),

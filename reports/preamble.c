@@ -15,6 +15,7 @@ void kab_preamble_release(struct kab_preamble *p)
 	free(p->config);
 	free(p->runs);
 	free(p->stats);
+	free(p->noise);
 	kab_strv_release(&p->nodes);
 	kab_strv_release(&p->kernels);
 	kab_strv_release(&p->bench);
@@ -73,6 +74,8 @@ void kab_preamble_print(const struct kab_preamble *p, bool brief, struct kab_buf
 	list("Bench", &p->bench, out);
 	item("Runs", p->runs, out);
 	item("Stats", p->stats, out);
+	if (p->noise)
+		item("Noise", p->noise, out);
 	if (p->differs.n)
 		list("Differs", &p->differs, out);
 }

@@ -16,7 +16,10 @@ void kab_view_other_head(const struct kab_group *g, struct kab_table *t);
 /* Conditions or hosts side by side; false (and nothing done) when there is only one. */
 bool kab_view_side(const struct kab_group *g, const struct kab_view_opts *opts,
 		   struct kab_table *t);
-/* Whether the rows are of more than one metric. */
+/* The name of a metric without the part of the benchmark that it is of: "bogo_ops" of
+ * "cpu.bogo_ops". Borrowed. */
+const char *kab_metric_base(const char *metric);
+/* Whether the rows are of more than one metric; a family counts as one. */
 bool kab_group_mixed(const struct kab_group *g);
 /* One line of notes per row that needs one: failures, what cannot be compared, warnings. */
 void kab_view_notes(const struct kab_group *g, const struct kab_view_opts *opts,
@@ -25,6 +28,7 @@ void kab_view_notes(const struct kab_group *g, const struct kab_view_opts *opts,
 /* The columns that tell the rows of a group apart, and their cells; at least one. */
 struct kab_labels {
 	bool host, condition, case_name, metric;
+	bool part; /* rows are of one family of metrics: "cpu" and "vm" of "*.bogo_ops" */
 	struct kab_strv keys; /* of the sweep, when all rows have the same ones */
 	struct kab_strv fixed; /* "fds=40": keys that are the same in all rows; not columns */
 	bool *hide; /* owned; per key: it is fixed */

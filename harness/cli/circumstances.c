@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "cli/noise_floor.h"
 #include "reports/number.h"
 #include "runners/runner.h"
 
@@ -217,8 +218,9 @@ static void add_benchmark(struct kab_strv *ret, const char *runner, const char *
 }
 
 /* Every boot runs every case: the first one that has results knows all command lines. */
-static int add_benchmarks(struct kab_store *store, int64_t run_id, const struct kab_boot_info *boots,
-			  size_t n_boots, struct kab_strv *ret, struct kab_err *err)
+static int add_benchmarks(struct kab_store *store, int64_t run_id,
+			  const struct kab_boot_info *boots, size_t n_boots, struct kab_strv *ret,
+			  struct kab_err *err)
 {
 	struct kab_strv kab_autostrv seen = KAB_STRV_INIT;
 	size_t more = 0;
@@ -320,8 +322,8 @@ char *kab_circumstances_stats(const struct kab_judgement *j)
 		return kab_buf_detach(&buf);
 	/* Solved by bisection on noncentral t: only for the two ends. */
 	lo = kab_compare_detectable_pct(&best->cmp, 1 - j->opts.confidence, 0.8);
-	hi = best == worst ? lo :
-			     kab_compare_detectable_pct(&worst->cmp, 1 - j->opts.confidence, 0.8);
+	hi = best == worst ? lo
+			   : kab_compare_detectable_pct(&worst->cmp, 1 - j->opts.confidence, 0.8);
 	if (!isfinite(lo) || !isfinite(hi))
 		return kab_buf_detach(&buf);
 	kab_buf_adds(&buf, "; a change of ");
@@ -447,6 +449,7 @@ int kab_circumstances(struct kab_store *store, const struct kab_run_info *run,
 		ret->config = config_text(&list);
 		ret->runs = runs_text(run);
 		ret->stats = kab_circumstances_stats(judgement);
+		ret->noise = kab_noise_floor_text(store, run, judgement);
 		add_differences(&list, &ret->differs);
 		kab_circumstances_notices(judgement->rows_data, ret);
 		if (same_kernel(&list))

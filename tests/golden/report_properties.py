@@ -235,6 +235,18 @@ with tempfile.TemporaryDirectory() as home:
     equal(run('compare', 'two:tip', home=home).returncode, 2, 'compare: one kernel only')
     equal(run('compare', 'two:tip', 'two:nosuch', home=home).returncode, 3, 'compare: unknown kernel')
 
+    # A class run: a family of metrics is one table; what stopped early is missing, and counted.
+    parts = ['cpu', 'vm', 'fork', 'pipe', 'switch', 'mutex', 'futex', 'sem', 'timer', 'hdd', 'cache', 'zlib']
+    for kernel, n in (('base', 12), ('patched', 9)):
+        store(home, f'class-{kernel}', [f'{kernel},box,,class,,{b},0,{part}.bogo_ops,1/s,higher,{1000 * rng.gauss(1, .01):.2f}'
+                                        for part in parts[:n] for b in range(5)])
+    p = run('compare', 'class-base', 'class-patched', home=home)
+    equal(p.returncode, 5, 'class run: exit status')
+    lines_are_clean(p.stdout, 'class run')
+    check('over 9 of 12 rows' in p.stdout, 'class run: geometric mean counts its rows')
+    check('12 rows:' in p.stdout and '3 missing' in ' '.join(p.stdout.split()), 'class run: summary')
+    equal([x.split()[0] for x in p.stdout.split('\n') if '+/-' in x and 'gain' not in x], parts, 'class run: rows')
+
     # Down to zero, up from zero, nothing at all.
     lines = []
     for row, base, test in (('n=1', 3069448, 0), ('n=2', 0, 0), ('n=3', 0, 100)):
