@@ -262,6 +262,7 @@ static char *runs_text(const struct kab_run_info *run)
 	json_t *plan = run->plan_json ? json_loads(run->plan_json, 0, NULL) : NULL;
 	struct kab_buf buf = KAB_BUF_INIT;
 	const char *reason;
+	long long boots;
 	bool restarts;
 
 	if (!json_is_integer(json_object_get(plan, "boots"))) {
@@ -269,9 +270,10 @@ static char *runs_text(const struct kab_run_info *run)
 		return kab_xasprintf("%zu iterations stored, order not recorded", run->n_done);
 	}
 	restarts = json_is_true(json_object_get(plan, "restarts"));
-	kab_buf_addf(&buf, "%lld %s x %lld per kernel",
-		     (long long)json_integer_value(json_object_get(plan, "boots")),
-		     restarts ? "restarts" : "boots",
+	boots = (long long)json_integer_value(json_object_get(plan, "boots"));
+	kab_buf_addf(&buf, "%s%lld %s%s x %lld per kernel",
+		     json_object_get(plan, "stopping") ? "up to " : "", boots,
+		     restarts ? "restart" : "boot", boots == 1 ? "" : "s",
 		     (long long)json_integer_value(json_object_get(plan, "iterations")));
 	if (json_integer_value(json_object_get(plan, "warmup")) > 0)
 		kab_buf_addf(&buf, " after %lld warm-up",

@@ -21,6 +21,7 @@ struct launch {
 	size_t n_hosts;
 	struct kab_store *store;
 	struct kab_interrupt *interrupt;
+	struct kab_strv condition_args;
 	char *name, *command_line, *stored_name;
 };
 
@@ -33,6 +34,7 @@ static void launch_release(struct launch *l)
 	kab_lab_release(&l->lab);
 	kab_store_close(l->store);
 	kab_interrupt_end(l->interrupt);
+	kab_strv_release(&l->condition_args);
 	free(l->lab_hosts);
 	free(l->facts);
 	free(l->name);
@@ -40,11 +42,39 @@ static void launch_release(struct launch *l)
 	free(l->stored_name);
 }
 
+/* One kernel under two labels: whatever differs is noise. */
+static int make_aa(struct launch *l, struct kab_err *err)
+{
+	char *again kab_autofree = NULL;
+
+	if (!l->kernels.n && kab_kernel_add(&l->kernels, "base=running", err) < 0)
+		return -1;
+	if (l->kernels.n > 1)
+		return kab_err_set(err, KAB_ERR_USAGE,
+				   "--aa takes one kernel: it is measured twice");
+	again = kab_xasprintf("%s-again=%s", l->kernels.v[0].label, l->kernels.v[0].spec);
+	return kab_kernel_add(&l->kernels, again, err);
+}
+
+static int read_stopping(const struct kab_args *args, struct kab_stopping *ret, struct kab_err *err)
+{
+	if (kab_args_num(args, "until", 0.01, 50, 0, &ret->half_width_pct, err) < 0)
+		return -1;
+	if (kab_args_flag(args, "early") && ret->half_width_pct > 0)
+		return kab_err_set(err, KAB_ERR_USAGE,
+				   "--until and --early are two rules; take one");
+	ret->rule = kab_args_flag(args, "early") ? KAB_STOP_EARLY
+		    : ret->half_width_pct > 0	 ? KAB_STOP_PRECISION
+						 : KAB_STOP_FIXED;
+	return 0;
+}
+
 static int load(struct launch *l, struct kab_cli *cli, const struct kab_args *args,
 		struct kab_err *err)
 {
 	struct kab_plan_opts opts = { 0 };
 	int64_t boots, iterations, warmup, retry, seed;
+	struct kab_stopping stopping = { 0 };
 	const char *text;
 	uint32_t random;
 
@@ -61,12 +91,18 @@ static int load(struct launch *l, struct kab_cli *cli, const struct kab_args *ar
 	for (size_t i = 0; (text = kab_args_nth(args, "kernel", i)); i++)
 		if (kab_kernel_add(&l->kernels, text, err) < 0)
 			return -1;
+	if (kab_args_flag(args, "aa") && make_aa(l, err) < 0)
+		return -1;
+	if (read_stopping(args, &stopping, err) < 0)
+		return -1;
 	if (kab_setup_lab(cli, &l->lab, err) < 0 ||
 	    kab_setup_suite(kab_args_at(args, 0), &l->suite, err) < 0)
 		return -1;
-	for (size_t i = 0; (text = kab_args_nth(args, "condition", i)); i++)
+	for (size_t i = 0; (text = kab_args_nth(args, "condition", i)); i++) {
 		if (kab_condition_add_text(&l->suite.conditions, text, err) < 0)
 			return -1;
+		kab_strv_add(&l->condition_args, text);
+	}
 	if (kab_setup_hosts(&l->lab, kab_args_get(args, "host"), &l->hosts, &l->n_hosts, err) < 0)
 		return -1;
 	for (size_t i = 1; i < l->n_hosts; i++)
@@ -96,6 +132,7 @@ static int load(struct launch *l, struct kab_cli *cli, const struct kab_args *ar
 				       .iterations = (int)iterations,
 				       .warmup = (int)warmup,
 				       .retry = (int)retry,
+				       .stopping = stopping,
 				       .booting = l->hosts[0].host->boot != KAB_BOOT_NONE };
 	return kab_plan_make(&l->suite, &l->kernels, l->n_hosts, &opts, &l->plan, err);
 }
@@ -173,6 +210,8 @@ static int launch(struct launch *l, struct kab_cli *cli, const struct kab_args *
 					.hosts = l->lab_hosts,
 					.facts = l->facts,
 					.n_hosts = l->n_hosts,
+					.condition_args = &l->condition_args,
+					.aa = kab_args_flag(args, "aa"),
 					.name = l->name,
 					.command_line = l->command_line,
 					.version = KAB_VERSION };
@@ -223,6 +262,10 @@ static const struct kab_opt opts[] = {
 	{ "seed", '\0', "N", "seed of the order (drawn and recorded when not given)", NULL },
 	{ "name", '\0', "S", "name of the run", NULL },
 	{ "wait", '\0', "SECONDS", "wait for a host that somebody else has leased", NULL },
+	{ "aa", '\0', NULL, "one kernel twice: measure and store the noise floor", NULL },
+	{ "until", '\0', "PCT", "boot on until every interval is within +/- PCT (8 boots or more)",
+	  NULL },
+	{ "early", '\0', NULL, "stop at one of five looks when all rows are clear", NULL },
 	{ "gate", '\0', NULL, "exit with 1 when something regressed", NULL },
 	{ "dry-run", 'n', NULL, "print the plan and the time it takes; run nothing", NULL },
 	{ 0 },
@@ -243,6 +286,10 @@ const struct kab_cmd kab_cmd_run = {
 		"Hosts are not booted by kab: the steps of the kernel that runs are done, then "
 		"kab\n"
 		"says what to boot (exit 4), and 'kab resume' goes on.\n\n"
+		"--until and --early fix a stopping rule before the data; it is stored and "
+		"printed, and\n"
+		"--boots is then the maximum (default 20). Neither looks after each boot for a "
+		"verdict.\n\n"
 		"Ctrl-C once: finish the iteration and stop. Twice: stop now and clean the hosts.\n"
 		"Nothing that is finished is lost; 'kab resume' goes on in both cases.",
 	.example =

@@ -4,6 +4,7 @@
 
 const struct kab_cmd *const kab_commands[] = {
 	&kab_cmd_run,
+	&kab_cmd_plan,
 	&kab_cmd_resume,
 	&kab_cmd_list,
 	&kab_cmd_show,

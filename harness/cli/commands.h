@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 extern const struct kab_cmd kab_cmd_run;
+extern const struct kab_cmd kab_cmd_plan;
 extern const struct kab_cmd kab_cmd_resume;
 extern const struct kab_cmd kab_cmd_parse;
 extern const struct kab_cmd kab_cmd_runners;

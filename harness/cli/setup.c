@@ -166,6 +166,8 @@ int kab_setup_execute(struct kab_cli *cli, struct kab_store *store, int64_t run_
 	kab_lane_results_free(results, n);
 	if (executed == 0 && !status)
 		status = results_status(cli, store, run_name);
+	if (executed == 0 && !status && kab_engine_store_noise(store, run_id, &err) < 0)
+		kab_cli_warn(cli, "the noise floor is not stored: %s", err.text);
 	if (executed == 0 && opts->report) {
 		int report = kab_report_run(cli, run_name, opts->gate);
 

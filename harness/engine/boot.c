@@ -90,6 +90,7 @@ static void boot_event(struct kab_lane *lane, const struct kab_boot_info *boot)
 		.kernel = boot->kernel,
 		.text = (char *)kab_facts_get(&lane->facts, "release"),
 		.iteration = boot->sequence,
+		.warmup = boot->restart,
 		.done = lane->done,
 		.total = lane->n_steps,
 	};

@@ -76,7 +76,7 @@ static char *plan_json(const struct kab_engine_new *what, struct kab_err *err)
 	const struct kab_plan *plan = what->plan;
 	json_t *kernels = json_array(), *hosts = json_array(), *doc;
 	uint64_t nonce;
-	char uid[17], *text;
+	char uid[17], *text, *analysis kab_autofree = NULL;
 
 	/* Names runs on the targets: two databases must never mean the same folder. */
 	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce)) {
@@ -96,12 +96,53 @@ static char *plan_json(const struct kab_engine_new *what, struct kab_err *err)
 		"format", 1, "uid", uid, "seed", (json_int_t)plan->seed, "boots", plan->boots,
 		"iterations", plan->iterations, "warmup", plan->warmup, "retry", plan->retry,
 		"restarts", plan->restarts, "booting", plan->booting, "analysis", "design",
-		plan->paired ? "paired" : "unpaired", "reason", plan->analysis, "kernels", kernels,
+		plan->paired ? "paired" : "unpaired", "reason", analysis, "kernels", kernels,
 		"hosts", hosts, "running", running_of(what), "conditions", conditions_of(plan),
 		"judge", verdicts_of(what->suite));
+	if (plan->stopping.rule != KAB_STOP_FIXED)
+		json_object_set_new(doc, "stopping",
+				    json_pack("{s:i, s:f}", "rule", (int)plan->stopping.rule,
+					      "half_width_pct", plan->stopping.half_width_pct));
+	if (what->condition_args && what->condition_args->n) {
+		json_t *list = json_array();
+
+		for (size_t i = 0; i < what->condition_args->n; i++)
+			json_array_append_new(list, json_string(what->condition_args->v[i]));
+		json_object_set_new(doc, "condition_args", list);
+	}
+	if (what->aa)
+		json_object_set_new(doc, "aa", json_true());
 	text = json_dumps(doc, JSON_COMPACT);
 	json_decref(doc);
 	return text;
+}
+
+void kab_engine_store_boot(const struct kab_plan *plan, size_t i, struct kab_store_boot *ret)
+{
+	*ret = (struct kab_store_boot){ .host = plan->boot_v[i].host,
+					.kernel = plan->boot_v[i].kernel,
+					.block = plan->boot_v[i].block,
+					.sequence = plan->boot_v[i].sequence,
+					.restart = plan->restarts };
+}
+
+void kab_engine_store_step(const struct kab_plan *plan, const struct kab_suite *suite, size_t i,
+			   size_t boot, const char *params, struct kab_store_step *ret)
+{
+	const struct kab_plan_step *s = &plan->step_v[i];
+	const struct kab_instance *in = &suite->instances[s->instance];
+	const struct kab_case *c = &suite->cases[in->case_index];
+
+	*ret = (struct kab_store_step){ .boot = boot,
+					.condition = plan->conditions[s->condition].text,
+					.case_name = c->name,
+					.row_key = in->row_key,
+					.runner = c->runner,
+					.params_text = params,
+					.case_order = in->order,
+					.iteration = s->iteration,
+					.warmup = s->warmup,
+					.sequence = s->sequence };
 }
 
 int kab_engine_create(struct kab_store *store, const struct kab_engine_new *what, int64_t *ret_id,
@@ -113,6 +154,8 @@ int kab_engine_create(struct kab_store *store, const struct kab_engine_new *what
 		kab_xcalloc(what->kernels->n + 1, sizeof(*kernels));
 	struct kab_store_boot *boots kab_autofree = kab_xcalloc(plan->n_boots + 1, sizeof(*boots));
 	struct kab_store_step *steps kab_autofree = kab_xcalloc(plan->n_steps + 1, sizeof(*steps));
+	size_t *place kab_autofree = kab_xcalloc(plan->n_boots + 1, sizeof(*place));
+	size_t n_boots = 0, n_steps = 0;
 	char **params kab_autofree = kab_xcalloc(what->suite->instances_n + 1, sizeof(*params));
 	char *json kab_autofree = plan_json(what, err);
 	char *lab kab_autofree = NULL;
@@ -144,33 +187,24 @@ int kab_engine_create(struct kab_store *store, const struct kab_engine_new *what
 		kernels[i] = (struct kab_store_kernel){ .label = what->kernels->v[i].label,
 							.spec = what->kernels->v[i].spec,
 							.position = (int)i };
-	for (size_t i = 0; i < plan->n_boots; i++)
-		boots[i] = (struct kab_store_boot){ .host = plan->boot_v[i].host,
-						    .kernel = plan->boot_v[i].kernel,
-						    .block = plan->boot_v[i].block,
-						    .sequence = plan->boot_v[i].sequence,
-						    .restart = plan->restarts };
+	/* With a stopping rule only the first blocks are planned now. */
+	for (size_t i = 0; i < plan->n_boots; i++) {
+		if (plan->boot_v[i].block >= plan->first_blocks)
+			continue;
+		place[i] = n_boots;
+		kab_engine_store_boot(plan, i, &boots[n_boots++]);
+	}
 	for (size_t i = 0; i < what->suite->instances_n; i++)
 		params[i] = kab_params_canonical(&what->suite->instances[i].params, 0);
 	for (size_t i = 0; i < plan->n_steps; i++) {
 		const struct kab_plan_step *s = &plan->step_v[i];
-		const struct kab_instance *in = &what->suite->instances[s->instance];
-		const struct kab_case *c = &what->suite->cases[in->case_index];
 
-		steps[i] =
-			(struct kab_store_step){ .boot = s->boot,
-						 .condition = plan->conditions[s->condition].text,
-						 .case_name = c->name,
-						 .row_key = in->row_key,
-						 .runner = c->runner,
-						 .params_text = params[s->instance],
-						 .case_order = in->order,
-						 .iteration = s->iteration,
-						 .warmup = s->warmup,
-						 .sequence = s->sequence };
+		if (plan->boot_v[s->boot].block < plan->first_blocks)
+			kab_engine_store_step(plan, what->suite, i, place[s->boot],
+					      params[s->instance], &steps[n_steps++]);
 	}
 	status = kab_store_create_run(store, &run, hosts, what->n_hosts, kernels, what->kernels->n,
-				      boots, plan->n_boots, steps, plan->n_steps, ret_name, err);
+				      boots, n_boots, steps, n_steps, ret_name, err);
 	*ret_id = run.id;
 	for (size_t i = 0; i < what->suite->instances_n; i++)
 		free(params[i]);

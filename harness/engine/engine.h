@@ -30,6 +30,8 @@ struct kab_engine_new {
 	const struct kab_lab_host *const *hosts; /* n_hosts, order of the plan */
 	const struct kab_facts *facts; /* n_hosts, as probed in preflight */
 	size_t n_hosts;
+	const struct kab_strv *condition_args; /* of --condition, as given; NULL: none */
+	bool aa; /* an A/A run: its noise floor is stored */
 	const char *name; /* wished name of the run */
 	const char *command_line; /* for the record */
 	const char *version; /* of kab */
@@ -38,11 +40,21 @@ struct kab_engine_new {
 int kab_engine_create(struct kab_store *store, const struct kab_engine_new *what, int64_t *ret_id,
 		      char **ret_name, struct kab_err *err);
 
+/* The i-th boot or step of a plan as the store takes it (also for later blocks). params: canonical,
+ * unresolved, borrowed; boot: the index that the step's boot has in the store's array. */
+void kab_engine_store_boot(const struct kab_plan *plan, size_t i, struct kab_store_boot *ret);
+void kab_engine_store_step(const struct kab_plan *plan, const struct kab_suite *suite, size_t i,
+			   size_t boot, const char *params, struct kab_store_step *ret);
+
+/* The noise floor of a finished A/A run goes into the store: one entry for each row that carries a
+ * verdict and has two or more boots (or restarts) per label. */
+int kab_engine_store_noise(struct kab_store *store, int64_t run_id, struct kab_err *err);
+
 /* ---- executing ---- */
 
 enum kab_event_kind {
 	KAB_EVENT_NOTE, /* text: connected, waiting for a lease, condition applied ... */
-	KAB_EVENT_BOOT, /* a boot begins: kernel, text */
+	KAB_EVENT_BOOT, /* a boot begins: kernel, text; warmup: it is a restart only */
 	KAB_EVENT_STEP_BEGIN, /* case ... iteration are set */
 	KAB_EVENT_STEP_END, /* state, value, text (reason) are set too */
 	KAB_EVENT_LANE_END, /* text: how it ended */

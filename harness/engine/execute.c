@@ -65,6 +65,11 @@ static int by_sequence(const void *a, const void *b)
 	return x->attempt - y->attempt;
 }
 
+void kab_lane_sort_steps(struct kab_lane *lane)
+{
+	qsort(lane->steps, lane->n_steps, sizeof(*lane->steps), by_sequence);
+}
+
 static void lane_release(struct kab_lane *lane)
 {
 	for (size_t i = 0; i < lane->n_boots; i++)
@@ -180,7 +185,7 @@ int kab_engine_execute(const struct kab_engine_opts *opts, struct kab_lane_resul
 	}
 	for (size_t i = 0; i < n; i++) {
 		deal(&lanes[i], &all);
-		qsort(lanes[i].steps, lanes[i].n_steps, sizeof(*lanes[i].steps), by_sequence);
+		kab_lane_sort_steps(&lanes[i]);
 	}
 	queue.lanes_alive = n;
 	for (size_t i = 0; i < n; i++) {

@@ -37,7 +37,7 @@ static int load_conditions(struct kab_job *job, json_t *list)
 static int load_plan(struct kab_job *job, json_t *plan, struct kab_err *err)
 {
 	const char *uid = json_string_value(json_object_get(plan, "uid"));
-	json_t *item, *running = json_object_get(plan, "running");
+	json_t *item, *rule, *running = json_object_get(plan, "running");
 	size_t i;
 
 	if (!uid || strlen(uid) != 16 || load_conditions(job, json_object_get(plan, "conditions")))
@@ -46,6 +46,14 @@ static int load_plan(struct kab_job *job, json_t *plan, struct kab_err *err)
 				   job->info.name);
 	memcpy(job->uid, uid, sizeof(job->uid));
 	job->retry = (int)json_integer_value(json_object_get(plan, "retry"));
+	job->boots = (int)json_integer_value(json_object_get(plan, "boots"));
+	job->iterations = (int)json_integer_value(json_object_get(plan, "iterations"));
+	job->warmup = (int)json_integer_value(json_object_get(plan, "warmup"));
+	job->seed = (uint64_t)json_integer_value(json_object_get(plan, "seed"));
+	job->aa = json_is_true(json_object_get(plan, "aa"));
+	rule = json_object_get(plan, "stopping");
+	job->stopping.rule = (enum kab_stop_rule)json_integer_value(json_object_get(rule, "rule"));
+	job->stopping.half_width_pct = json_number_value(json_object_get(rule, "half_width_pct"));
 	job->restarts = json_is_true(json_object_get(plan, "restarts"));
 	job->booting = json_is_true(json_object_get(plan, "booting"));
 	json_array_foreach (json_object_get(plan, "kernels"), i, item) {
@@ -68,7 +76,8 @@ static int load_plan(struct kab_job *job, json_t *plan, struct kab_err *err)
 int kab_job_load(struct kab_store *store, int64_t run_id, struct kab_job *ret, struct kab_err *err)
 {
 	char id[32], *note kab_autofree = NULL, *file kab_autofree = NULL;
-	json_t *plan = NULL, *suite = NULL;
+	json_t *plan = NULL, *suite = NULL, *item;
+	size_t i;
 	struct kab_job job = { 0 };
 	int status;
 
@@ -89,9 +98,14 @@ int kab_job_load(struct kab_store *store, int64_t run_id, struct kab_job *ret, s
 		status = load_plan(&job, plan, err);
 	if (!status)
 		status = kab_suite_load_json(suite, file, &job.suite, err);
+	json_array_foreach (json_object_get(plan, "condition_args"), i, item) {
+		if (!status && json_is_string(item))
+			status = kab_condition_add_text(&job.suite.conditions,
+							json_string_value(item), err);
+	}
 	if (!status)
 		status = kab_suite_bind(&job.suite, err);
-	for (size_t i = 0; !status && i < job.n_conditions; i++)
+	for (i = 0; !status && i < job.n_conditions; i++)
 		status = kab_setting_bind_hooks(&job.conditions[i], job.suite.hooks,
 						job.suite.hooks_n, err);
 	json_decref(plan);
@@ -147,10 +161,18 @@ const struct kab_kernel *kab_job_kernel(const struct kab_job *job, const char *l
 	return NULL;
 }
 
+const struct kab_kernel *kab_job_kernel_on(const struct kab_job *job, const char *host,
+					   const char *label)
+{
+	const struct kab_kernel *kernel = kab_job_kernel(job, label);
+
+	return kernel ? kab_kernel_for_host(kernel, host) : NULL;
+}
+
 int kab_job_kernel_matches(const struct kab_job *job, const char *host, const char *label,
 			   const struct kab_facts *facts, char **ret_why)
 {
-	const struct kab_kernel *kernel = kab_job_kernel(job, label);
+	const struct kab_kernel *kernel = kab_job_kernel_on(job, host, label);
 
 	if (!kernel)
 		return 0;

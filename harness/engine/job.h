@@ -12,7 +12,11 @@ struct kab_job {
 	struct kab_setting_list *conditions;
 	size_t n_conditions;
 	char uid[17];
-	int retry;
+	int retry, boots; /* boots: the maximum, with a stopping rule */
+	int iterations, warmup;
+	uint64_t seed;
+	struct kab_stopping stopping;
+	bool aa;
 	bool restarts, booting;
 	struct kab_strv hosts; /* labels, order of the plan */
 	struct kab_strv running; /* for each host: release, then build id, of "running" */
@@ -25,6 +29,9 @@ const struct kab_instance *kab_job_instance(const struct kab_job *job, const cha
 					    const char *row_key);
 const struct kab_setting_list *kab_job_condition(const struct kab_job *job, const char *text);
 const struct kab_kernel *kab_job_kernel(const struct kab_job *job, const char *label);
+/* The one that the label means on that host; NULL: none. */
+const struct kab_kernel *kab_job_kernel_on(const struct kab_job *job, const char *host,
+					   const char *label);
 /* Does `facts` show the kernel `label` of this run on that host? As kab_kernel_matches(), and for
  * "running": the one that ran when the run was made. */
 int kab_job_kernel_matches(const struct kab_job *job, const char *host, const char *label,

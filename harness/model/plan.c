@@ -90,6 +90,51 @@ static void plan_host(struct kab_plan *plan, const struct kab_suite *suite, size
 	}
 }
 
+int kab_stop_look_blocks(int k, int max_blocks)
+{
+	return (max_blocks * (k + 1) + KAB_STOP_LOOKS - 1) / KAB_STOP_LOOKS;
+}
+
+/* The rule has to be possible before it is promised. */
+static int fix_stopping(struct kab_plan *plan, size_t n_kernels, struct kab_err *err)
+{
+	plan->first_blocks = plan->boots;
+	if (plan->stopping.rule == KAB_STOP_FIXED)
+		return 0;
+	if (n_kernels < 2)
+		return kab_err_set(err, KAB_ERR_USAGE,
+				   "a stopping rule needs two kernels to compare");
+	if (!plan->booting && !plan->restarts)
+		return kab_err_set(
+			err, KAB_ERR_USAGE,
+			"a stopping rule needs kab to boot the hosts (or an A/A run): you "
+			"cannot know how often to boot");
+	if (plan->stopping.rule == KAB_STOP_PRECISION) {
+		if (plan->boots < KAB_STOP_MIN_BLOCKS)
+			return kab_err_set(
+				err, KAB_ERR_USAGE,
+				"--until looks after %d boots per kernel at the earliest; "
+				"--boots %d is less",
+				KAB_STOP_MIN_BLOCKS, plan->boots);
+		plan->first_blocks = KAB_STOP_MIN_BLOCKS;
+		plan->stop_text = kab_xasprintf(
+			"stops when every 95 %% interval is within +/- %g %%, looked at after each "
+			"block from %d on, at most %d",
+			plan->stopping.half_width_pct, KAB_STOP_MIN_BLOCKS, plan->boots);
+		return 0;
+	}
+	if (plan->boots < 2 * KAB_STOP_LOOKS)
+		return kab_err_set(err, KAB_ERR_USAGE,
+				   "--early takes %d looks; it needs --boots %d or more",
+				   KAB_STOP_LOOKS, 2 * KAB_STOP_LOOKS);
+	plan->first_blocks = kab_stop_look_blocks(0, plan->boots);
+	plan->stop_text = kab_xasprintf("%d looks with O'Brien-Fleming-type spending of 5 %% at up "
+					"to %d blocks, stops when "
+					"every row has crossed its bound",
+					KAB_STOP_LOOKS, plan->boots);
+	return 0;
+}
+
 static void fix_analysis(struct kab_plan *plan, size_t n_kernels)
 {
 	plan->paired = false;
@@ -113,11 +158,14 @@ int kab_plan_make(const struct kab_suite *suite, const struct kab_kernel_list *k
 {
 	struct kab_plan plan = {
 		.seed = opts->seed,
-		.boots = opts->boots > 0 ? opts->boots : suite->boots,
+		.boots = opts->boots > 0       ? opts->boots
+			 : opts->stopping.rule ? KAB_STOP_MAX_BLOCKS
+					       : suite->boots,
 		.iterations = opts->iterations > 0 ? opts->iterations : suite->iterations,
 		.warmup = opts->warmup >= 0 ? opts->warmup : suite->warmup,
 		.retry = opts->retry >= 0 ? opts->retry : suite->retry,
 		.booting = opts->booting,
+		.stopping = opts->stopping,
 	};
 	double total;
 
@@ -150,6 +198,10 @@ int kab_plan_make(const struct kab_suite *suite, const struct kab_kernel_list *k
 	for (size_t i = 1; i < kernels->n; i++)
 		plan.restarts =
 			plan.restarts && kab_kernel_same_spec(&kernels->v[0], &kernels->v[i]);
+	if (fix_stopping(&plan, kernels->n, err) < 0) {
+		kab_plan_release(&plan);
+		return -1;
+	}
 	fix_analysis(&plan, kernels->n);
 	for (size_t h = 0; h < n_hosts; h++)
 		plan_host(&plan, suite, kernels->n, h);
@@ -162,6 +214,7 @@ void kab_plan_release(struct kab_plan *plan)
 	for (size_t i = 0; i < plan->n_conditions; i++)
 		kab_setting_list_release(&plan->conditions[i]);
 	free(plan->conditions);
+	free(plan->stop_text);
 	free(plan->boot_v);
 	free(plan->step_v);
 	*plan = (struct kab_plan){ 0 };

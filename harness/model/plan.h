@@ -28,6 +28,23 @@
 /* From so many complete blocks on, pairs are tested paired (STATS 2.5). */
 #define KAB_PLAN_PAIRED_BLOCKS 6
 
+/* When to stop measuring. The rule is fixed before the data and is part of the record. */
+enum kab_stop_rule {
+	KAB_STOP_FIXED, /* the plan as it is */
+	KAB_STOP_PRECISION, /* enough when the 95 % interval of every verdict is narrow enough */
+	KAB_STOP_EARLY, /* five looks with O'Brien-Fleming-type spending */
+};
+#define KAB_STOP_MIN_BLOCKS 8 /* of PRECISION: earlier stops undercover (STATS 2.9) */
+#define KAB_STOP_MAX_BLOCKS 20 /* unless --boots says otherwise */
+#define KAB_STOP_LOOKS 5
+
+struct kab_stopping {
+	enum kab_stop_rule rule;
+	double half_width_pct; /* PRECISION: of the ratio's interval, percent */
+};
+/* Blocks after which look k (from 0) is taken, of max_blocks. */
+int kab_stop_look_blocks(int k, int max_blocks);
+
 struct kab_plan_boot {
 	size_t host, kernel; /* indices */
 	int block; /* from 0 */
@@ -48,6 +65,9 @@ struct kab_plan {
 	bool booting; /* kab boots the hosts itself; otherwise the user does */
 	bool paired;
 	const char *analysis; /* the reason for paired or not; a constant */
+	struct kab_stopping stopping;
+	char *stop_text; /* the rule in words; NULL: fixed. Owned */
+	int first_blocks; /* blocks that are planned at once; the others follow as the rule wants */
 	struct kab_setting_list *conditions;
 	size_t n_conditions;
 	struct kab_plan_boot *boot_v;
@@ -60,6 +80,7 @@ struct kab_plan_opts {
 	uint64_t seed;
 	int boots, iterations, warmup, retry; /* -1: as the suite says */
 	bool booting;
+	struct kab_stopping stopping; /* with a rule, boots is the hard maximum */
 };
 
 int kab_plan_make(const struct kab_suite *suite, const struct kab_kernel_list *kernels,

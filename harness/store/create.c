@@ -127,3 +127,45 @@ int kab_store_create_run(struct kab_store *store, struct kab_store_run *run,
 	*ret_name = name;
 	return 0;
 }
+
+static int position_id(struct kab_store *store, int64_t run_id, const char *sql, size_t position,
+		       int64_t *ret, struct kab_err *err)
+{
+	int rc = kab_sql_int(store, err, ret, sql, "ii", run_id, (int64_t)position);
+
+	return rc == 1 ? kab_err_set(err, KAB_ERR_INTERNAL,
+				     "the run has no host or kernel at position %zu", position)
+		       : rc;
+}
+
+int kab_store_extend_run(struct kab_store *store, int64_t run_id, struct kab_store_boot *boots,
+			 size_t n_boots, struct kab_store_step *steps, size_t n_steps,
+			 struct kab_err *err)
+{
+	int rc = 0;
+
+	KAB_STORE_GUARD(store);
+	if (kab_tx_begin(store, err))
+		return -1;
+	for (size_t i = 0; !rc && i < n_boots; i++) {
+		struct kab_store_boot boot = boots[i];
+		struct kab_store_host host = { 0 };
+		struct kab_store_kernel kernel = { 0 };
+
+		rc = position_id(store, run_id,
+				 "SELECT id FROM run_host WHERE run_id = ? AND position = ?",
+				 boot.host, &host.id, err);
+		if (!rc)
+			rc = position_id(
+				store, run_id,
+				"SELECT id FROM run_kernel WHERE run_id = ? AND position = ?",
+				boot.kernel, &kernel.id, err);
+		boot.host = boot.kernel = 0;
+		if (!rc)
+			rc = put_boot(store, run_id, &boot, &host, 1, &kernel, 1, err);
+		boots[i].id = boot.id;
+	}
+	for (size_t i = 0; !rc && i < n_steps; i++)
+		rc = put_step(store, run_id, &steps[i], boots, n_boots, err);
+	return kab_tx_end(store, rc, err, "extend run %lld", (long long)run_id);
+}

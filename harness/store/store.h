@@ -86,6 +86,11 @@ int kab_store_create_run(struct kab_store *store, struct kab_store_run *run,
 			 struct kab_store_boot *boots, size_t n_boots, struct kab_store_step *steps,
 			 size_t n_steps, char **ret_name, struct kab_err *err);
 
+/* More boots and steps for a stored run (adaptive length). boots[].host and .kernel are the positions
+ * that the run's hosts and kernels have; ids are filled in. One transaction. */
+int kab_store_extend_run(struct kab_store *store, int64_t run_id, struct kab_store_boot *boots,
+			 size_t n_boots, struct kab_store_step *steps, size_t n_steps,
+			 struct kab_err *err);
 int kab_store_set_run_state(struct kab_store *store, int64_t run_id, enum kab_run_state state,
 			    struct kab_err *err);
 /* A boot was proven: who it is and its environment (all facts are kept). */
@@ -157,6 +162,19 @@ int kab_store_longest_elapsed(struct kab_store *store, const char *machine_hash,
 /* Same, the median: for the plan's estimate. */
 int kab_store_typical_elapsed(struct kab_store *store, const char *runner, const char *params_text,
 			      double *ret_s, struct kab_err *err);
+
+/* The noise floor of one series on one machine, from an A/A run. */
+struct kab_noise {
+	const char *machine_hash, *runner, *params_text, *condition, *metric;
+	double cv;    /* fraction: sd of boot means over their mean, both labels pooled */
+	int64_t units; /* boots (or restarts) per label it comes from */
+	bool restarts;
+	char *run_name; /* out of kab_store_find_noise; caller frees */
+};
+int kab_store_put_noise(struct kab_store *store, int64_t run_id, const struct kab_noise *noise,
+			struct kab_err *err);
+/* The newest one; the first five members are the key. machine_hash NULL: of any machine. 1: none. */
+int kab_store_find_noise(struct kab_store *store, struct kab_noise *noise, struct kab_err *err);
 
 /* ---- reading ---- */
 

@@ -205,6 +205,22 @@ CREATE TABLE summary (
 ) STRICT;
 CREATE INDEX summary_run ON summary (run_id);
 
+-- The noise floor that an A/A run found: how much boot means (or restart means) of one and the same
+-- kernel differ on a machine.
+CREATE TABLE noise (
+	id INTEGER PRIMARY KEY,
+	run_id INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+	machine_hash TEXT NOT NULL,
+	runner TEXT NOT NULL,
+	params_text TEXT NOT NULL,
+	condition TEXT NOT NULL,
+	metric TEXT NOT NULL,
+	cv REAL NOT NULL CHECK (cv >= 0),
+	units INTEGER NOT NULL CHECK (units >= 2),
+	restarts INTEGER NOT NULL CHECK (restarts IN (0, 1))
+) STRICT;
+CREATE INDEX noise_series ON noise (machine_hash, runner, params_text, condition, metric, id);
+
 CREATE TABLE event (
 	id INTEGER PRIMARY KEY,
 	run_id INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
