@@ -62,8 +62,63 @@ void kab_cell_mean(struct kab_cell *cell, const struct kab_set_summary *set)
 	kab_cell_word(cell, trouble);
 }
 
-void kab_cell_spread(struct kab_cell *cell, const struct kab_set_summary *set, enum kab_pm pm)
+static double scale_of(const struct kab_view_opts *opts)
 {
+	return opts->scale > 0 ? opts->scale : 1;
+}
+
+void kab_cell_mean_scaled(struct kab_cell *cell, const struct kab_set_summary *set,
+			  const struct kab_view_opts *opts)
+{
+	double scale = scale_of(opts);
+	int shift = (int)lround(log10(scale)), d, supported;
+
+	kab_cell_mean(cell, set);
+	if (cell->kind != KAB_CELL_NUMBER || scale == 1)
+		return;
+	/* As many digits as before at another place, and still none that the interval denies. */
+	d = cell->decimals - shift;
+	supported = kab_number_supported(scale * (set->ci_hi - set->ci_lo) / 2, KAB_DECIMALS_MAX);
+	if (supported >= 0 && (d < 0 || supported < d))
+		d = supported;
+	kab_cell_number(cell, set->mean * scale, d < 0 ? 0 : d);
+}
+
+void kab_view_choose_unit(const struct kab_group *g, struct kab_view_opts *opts)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double most = 0, least = INFINITY, scale = 1;
+	const char *unit = kab_group_row(g, 0)->data->unit;
+	size_t at = 0;
+
+	while (at < KAB_ARRAY_SIZE(units) && strcmp(unit, units[at]) != 0)
+		at++;
+	for (size_t i = 0; i < g->n; i++) {
+		for (size_t k = 0; k < kab_group_row(g, i)->n_sets; k++) {
+			const struct kab_set_summary *set = &kab_group_row(g, i)->sets[k];
+
+			if (!set->n_values)
+				continue;
+			most = fmax(most, fabs(set->mean));
+			least = fmin(least, fabs(set->mean));
+		}
+	}
+	if (at == KAB_ARRAY_SIZE(units) || most == 0)
+		return;
+	for (; at > 0 && most * scale < 0.1; at--)
+		scale *= 1000;
+	for (; at + 1 < KAB_ARRAY_SIZE(units) && least * scale >= 100000; at++)
+		scale /= 1000;
+	if (scale == 1)
+		return;
+	opts->scale = scale;
+	opts->unit = units[at];
+}
+
+void kab_cell_spread(struct kab_cell *cell, const struct kab_set_summary *set,
+		     const struct kab_view_opts *opts)
+{
+	enum kab_pm pm = opts->pm;
 	double value = pm == KAB_PM_SD	   ? set->sd
 		       : pm == KAB_PM_SEM  ? set->sem
 		       : pm == KAB_PM_CI95 ? (set->ci_hi - set->ci_lo) / 2
@@ -76,8 +131,10 @@ void kab_cell_spread(struct kab_cell *cell, const struct kab_set_summary *set, e
 	else if (pm == KAB_PM_CV)
 		kab_cell_percent(cell, value, value > 0 && value < 0.05 ? 2 : 1, false);
 	else
-		kab_cell_number(cell, value,
-				value > 0 ? kab_number_supported(value, KAB_DECIMALS_MAX) : 0);
+		kab_cell_number(
+			cell, value * scale_of(opts),
+			value > 0 ? kab_number_supported(value * scale_of(opts), KAB_DECIMALS_MAX)
+				  : 0);
 }
 
 int kab_pair_gain_decimals(const struct kab_pair *pair)

@@ -199,14 +199,14 @@ static void describe_limits(const struct kab_group *g, const struct kab_view_opt
 void kab_view_head(const struct kab_group *g, const struct kab_view_opts *opts, struct kab_table *t)
 {
 	const struct kab_row_data *first = kab_group_row(g, 0)->data;
-	const char *metric;
+	const char *metric, *unit = opts->unit ? opts->unit : first->unit;
 	struct counts c = count(g, opts);
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 	char *what = subject(g), *n = n_text(&c), *fixed;
 	struct kab_labels l = { 0 };
 
 	t->benchmark = kab_xstrdup(what);
-	t->unit = kab_xstrdup(first->unit);
+	t->unit = kab_xstrdup(unit);
 	t->directed = first->dir != KAB_DIR_NONE;
 	t->higher = first->dir == KAB_DIR_HIGHER;
 	kab_labels_find(g, false, &l);
@@ -214,8 +214,7 @@ void kab_view_head(const struct kab_group *g, const struct kab_view_opts *opts, 
 	metric = l.part ? kab_metric_base(first->metric) : first->metric;
 	kab_labels_release(&l);
 	kab_buf_addf(&buf, "%s%s%s: %s%s%s%s, %s, %s", what, *fixed ? " " : "", fixed, metric,
-		     *first->unit ? " (" : "", first->unit, *first->unit ? ")" : "",
-		     direction(first->dir), n);
+		     *unit ? " (" : "", unit, *unit ? ")" : "", direction(first->dir), n);
 	t->title = kab_xstrdup(kab_buf_str(&buf));
 	free(what);
 	free(n);

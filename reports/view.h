@@ -36,6 +36,8 @@ struct kab_view_opts {
 	int drop; /* columns with 0 < drop <= this are left out */
 	int only_pair; /* -1: all test kernels; else that one and the baseline */
 	enum kab_side side;
+	double scale; /* values are multiplied by this; 0 is 1 */
+	const char *unit; /* of the scaled values; NULL: the metric's own */
 	bool no_legend; /* title line only */
 	bool raw; /* percentages are (test-base)/base: their sign is not a verdict */
 	bool short_labels; /* "base", "test1" for kernels, explained in the legend */

@@ -159,10 +159,10 @@ static void add_row(const struct kab_judged_row *row, const struct kab_view_opts
 		pair = k ? &row->pairs[k - 1] : NULL;
 		switch (t->cols[c].role) {
 		case KAB_ROLE_VALUE:
-			kab_cell_mean(&cells[c], set);
+			kab_cell_mean_scaled(&cells[c], set, opts);
 			break;
 		case KAB_ROLE_SPREAD:
-			kab_cell_spread(&cells[c], set, opts->pm);
+			kab_cell_spread(&cells[c], set, opts);
 			break;
 		case KAB_ROLE_STAT:
 			if (set->n_boots == 1)
@@ -198,12 +198,14 @@ static void add_row(const struct kab_judged_row *row, const struct kab_view_opts
 	}
 }
 
-void kab_view_compare(const struct kab_group *g, const struct kab_view_opts *opts,
+void kab_view_compare(const struct kab_group *g, const struct kab_view_opts *given,
 		      struct kab_table *t)
 {
+	struct kab_view_opts scaled = *given, *opts = &scaled;
 	struct wants w = look(g, opts);
 	struct kab_labels l = { 0 };
 
+	kab_view_choose_unit(g, opts);
 	if (opts->side != KAB_SIDE_NONE && kab_view_side(g, opts, t))
 		return;
 	kab_view_head(g, opts, t);

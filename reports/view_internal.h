@@ -68,12 +68,18 @@ bool kab_group_any(const struct kab_group *g, bool (*is)(const struct kab_pair *
 void kab_set_trouble(const struct kab_set_summary *set, char buf[64]);
 /* Fill a VALUE cell: the mean with the decimals its interval supports, or the word. */
 void kab_cell_mean(struct kab_cell *cell, const struct kab_set_summary *set);
+/* The same, multiplied by opts->scale. */
+void kab_cell_mean_scaled(struct kab_cell *cell, const struct kab_set_summary *set,
+			  const struct kab_view_opts *opts);
+/* Times that would be read as 0.00003 s or 4000000 ns get another unit of time. */
+void kab_view_choose_unit(const struct kab_group *g, struct kab_view_opts *opts);
 int kab_set_mean_decimals(const struct kab_set_summary *set);
 /* A column for kernel k, called LABEL_WHAT, below the head of that kernel. */
 struct kab_column *kab_view_column(struct kab_table *t, enum kab_role role, size_t k,
 				   const char *label, const char *what, const char *head);
 /* Fill a SPREAD cell. */
-void kab_cell_spread(struct kab_cell *cell, const struct kab_set_summary *set, enum kab_pm pm);
+void kab_cell_spread(struct kab_cell *cell, const struct kab_set_summary *set,
+		     const struct kab_view_opts *opts);
 /* Decimals that the interval of the gain supports, 0..2. */
 int kab_pair_gain_decimals(const struct kab_pair *pair);
 /* Fill a GAIN (or, without a direction, DIFF) cell: percent or "n/a" or "-". */

@@ -19,7 +19,7 @@ static void fill(const struct kab_judged_row *row, const struct kab_view_opts *o
 		if (t->cols[c].role == KAB_ROLE_VALUE)
 			kab_cell_mean(&cells[c], &row->sets[k]);
 		else if (t->cols[c].role == KAB_ROLE_SPREAD)
-			kab_cell_spread(&cells[c], &row->sets[k], opts->pm);
+			kab_cell_spread(&cells[c], &row->sets[k], opts);
 		else
 			kab_cell_gain(&cells[c], &row->pairs[k - 1], true);
 	}

@@ -60,8 +60,8 @@ static void add_columns(const struct kab_group *g, const struct kab_view_opts *o
 	}
 }
 
-static void fill(const struct kab_judged_row *row, const struct kab_table *t, size_t from,
-		 size_t to, struct kab_cell *cells)
+static void fill(const struct kab_judged_row *row, const struct kab_view_opts *opts,
+		 const struct kab_table *t, size_t from, size_t to, struct kab_cell *cells)
 {
 	for (size_t c = from; c < to; c++) {
 		size_t k = (size_t)t->cols[c].kernel;
@@ -70,7 +70,7 @@ static void fill(const struct kab_judged_row *row, const struct kab_table *t, si
 		if (k >= row->n_sets)
 			continue;
 		if (t->cols[c].role == KAB_ROLE_VALUE)
-			kab_cell_mean(&cells[c], &row->sets[k]);
+			kab_cell_mean_scaled(&cells[c], &row->sets[k], opts);
 		else if (t->cols[c].role == KAB_ROLE_MARK)
 			kab_cell_text(&cells[c],
 				      pair->tested ? kab_outcome_mark(pair->outcome) : "");
@@ -139,7 +139,7 @@ bool kab_view_side(const struct kab_group *g, const struct kab_view_opts *opts, 
 				if (done[j] || !same_load(row->data, other->data, opts->side) ||
 				    strcmp(side_of(other->data, opts->side), sides.v[s]) != 0)
 					continue;
-				fill(other, t, from, from + width, cells);
+				fill(other, opts, t, from, from + width, cells);
 				done[j] = found = true;
 				break;
 			}

@@ -247,6 +247,18 @@ with tempfile.TemporaryDirectory() as home:
     check('12 rows:' in p.stdout and '3 missing' in ' '.join(p.stdout.split()), 'class run: summary')
     equal([x.split()[0] for x in p.stdout.split('\n') if '+/-' in x and 'gain' not in x], parts, 'class run: rows')
 
+    # Times far from one get another unit; JSON keeps the measured one; digits stay within the interval.
+    store(home, 'units', [f'{k},box,,wake,n={n},{b},0,latency,s,lower,{m * n * 3.1e-5 * rng.gauss(1, .01):.10f}'
+                          for k, m in (('tip', 1), ('patched', 1.05)) for n in (1, 2) for b in range(5)])
+    text = run('report', 'units', home=home).stdout
+    report = strict(run('report', 'units', '--format', 'json', home=home).stdout)
+    check('latency (us)' in text and report['rows'][0]['unit'] == 's', 'units: microseconds')
+    for row in report['rows']:
+        for s in row['sets']:
+            half = 1e6 * (s['ci'][1] - s['ci'][0]) / 2
+            want = away_from_zero(1e6 * s['mean'], max(0, 1 - math.floor(math.log10(half))))
+            check(re.search(rf'(?<![\d.]){want}(?![\d.])', text), f'units: {want}')
+
     # Down to zero, up from zero, nothing at all.
     lines = []
     for row, base, test in (('n=1', 3069448, 0), ('n=2', 0, 0), ('n=3', 0, 100)):
