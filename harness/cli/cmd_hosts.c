@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -72,12 +73,28 @@ static int leases(struct kab_cli *cli, const struct kab_lab_host *host, bool bre
 		fprintf(cli->out, "%s: lease taken away from %s\n", host->name,
 			*info.owner ? info.owner : "nobody");
 	else if (info.held)
-		fprintf(cli->out, "%s: leased by %s for another %lld s%s%s\n", host->name, info.owner,
-			(long long)info.left_s, info.running ? ", running " : "",
+		fprintf(cli->out, "%s: leased by %s for another %lld s%s%s\n", host->name,
+			info.owner, (long long)info.left_s, info.running ? ", running " : "",
 			info.running ? info.run : "");
 	else
 		fprintf(cli->out, "%s: free\n", host->name);
 	return 0;
+}
+
+/* Somebody may be measuring there: never by a slip of the hand. */
+static bool confirmed(const struct kab_args *args)
+{
+	char answer[16] = "";
+
+	if (kab_args_flag(args, "yes"))
+		return true;
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return false;
+	fprintf(stderr,
+		"kab: take the lease of %s away from its owner? A running measurement is lost. "
+		"[y/N] ",
+		kab_args_at(args, 0));
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
 static int show(struct kab_cli *cli, const struct kab_args *args, struct kab_err *err)
@@ -104,7 +121,13 @@ static int show(struct kab_cli *cli, const struct kab_args *args, struct kab_err
 		bool break_it = kab_args_flag(args, "break-lease");
 
 		if (break_it && !kab_args_n(args)) {
-			status = kab_err_set(err, KAB_ERR_USAGE, "--break-lease needs the host's name");
+			status = kab_err_set(err, KAB_ERR_USAGE,
+					     "--break-lease needs the host's name");
+			n = 0;
+		} else if (break_it && !confirmed(args)) {
+			status = kab_err_set(
+				err, KAB_ERR_USAGE,
+				"nothing was changed; --break-lease wants a 'y' or --yes");
 			n = 0;
 		}
 		for (size_t i = 0; i < n && status >= 0; i++)
@@ -136,6 +159,7 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 
 static const struct kab_opt opts[] = {
 	{ "leases", '\0', NULL, "who has each host, and for how long", NULL },
+	{ "yes", 'y', NULL, "do not ask", NULL },
 	{ "break-lease", '\0', NULL, "take the lease of a named host away from its owner", NULL },
 	{ 0 },
 };
@@ -143,9 +167,10 @@ static const struct kab_opt opts[] = {
 const struct kab_cmd kab_cmd_hosts = {
 	.name = "hosts",
 	.summary = "show the hosts of the lab: reachable, kernel, CPUs, benchmarks",
-	.synopsis = "[HOST]... [--leases | --break-lease]",
-	.description = "Connects to each host (all of the lab file, or those named) and shows its state.\n"
-		       "With -v, every fact that was read. Exits with 4 when one is not reachable.",
+	.synopsis = "[HOST]... [--leases | --break-lease [--yes]]",
+	.description =
+		"Connects to each host (all of the lab file, or those named) and shows its state.\n"
+		"With -v, every fact that was read. Exits with 4 when one is not reachable.",
 	.example = "  kab hosts --lab lab.json",
 	.completes = "host",
 	.opts = opts,

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/dry_run.h"
 #include "cli/setup.h"
+#include "transport/transport.h"
 
 /* Everything that one `kab run` holds. */
 struct launch {
@@ -116,7 +117,8 @@ static int load(struct launch *l, struct kab_cli *cli, const struct kab_args *ar
 				l->hosts[i].host->name,
 				l->hosts[i].host->boot == KAB_BOOT_NONE ? "you" : "kab");
 	for (size_t i = 0; i < l->kernels.n; i++)
-		if (l->kernels.v[i].kind > KAB_KERNEL_RELEASE)
+		if (l->kernels.v[i].kind > KAB_KERNEL_RELEASE &&
+		    l->kernels.v[i].kind != KAB_KERNEL_BY_HOST)
 			return kab_err_set(
 				err, KAB_ERR_UNSUPPORTED,
 				"kernel '%s': this version installs no kernels; install it, "
@@ -202,7 +204,7 @@ static int launch(struct launch *l, struct kab_cli *cli, const struct kab_args *
 		return -1;
 	l->name = kab_args_get(args, "name") ? kab_xstrdup(kab_args_get(args, "name"))
 					     : default_name(&l->suite);
-	l->command_line = kab_strv_join(&cli->command_line, " ");
+	l->command_line = kab_quote_argv((const char *const *)kab_strv_argv(&cli->command_line));
 	what = (struct kab_engine_new){ .suite = &l->suite,
 					.kernels = &l->kernels,
 					.plan = &l->plan,

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "engine/bind.h"
 #include "model/expr.h"
+#include "transport/transport.h"
 
 /* Steps beyond this many are only counted, unless -v asks for all. */
 #define LISTED_STEPS 60
@@ -30,7 +31,7 @@ static double estimate(const struct kab_engine_new *what, struct kab_store *stor
 		if (cmd.expected_s > 0)
 			seconds = cmd.expected_s;
 		if (ret_argv)
-			*ret_argv = kab_strv_join(&cmd.argv, " ");
+			*ret_argv = kab_quote_argv((const char *const *)kab_strv_argv(&cmd.argv));
 	}
 	if (store && kab_store_typical_elapsed(store, c->runner, canonical, &seconds, NULL) != 0 &&
 	    cmd.expected_s > 0)
