@@ -509,13 +509,11 @@ watchdog() {
 	end_group "$5"
 }
 
+# Both: it may not have reached setsid yet when the step was a short one.
 kill_watchdog() {
 	[ -n "$dog" ] || return 0
-	if [ -n "$SETSID" ]; then
-		kill -KILL "-$dog" 2>/dev/null
-	else
-		kill -KILL "$dog" 2>/dev/null
-	fi
+	kill -KILL "-$dog" 2>/dev/null
+	kill -KILL "$dog" 2>/dev/null
 	wait "$dog" 2>/dev/null
 	dog=
 }

@@ -173,6 +173,26 @@ static void test_signals(void **state)
 	rig_down(&r);
 }
 
+/* The end of a step must not wait for its watchdog, however short the step. */
+static void test_short_steps(void **state)
+{
+	struct rig r = rig_up();
+	const char *const argv[] = { "true", NULL };
+	int64_t t0 = kab_now_mono_ns();
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		char *id kab_autofree = kab_xasprintf("short%d", i);
+		struct kab_detach_spec spec = { .run_id = id, .argv = argv, .timeout_s = 40 };
+		struct kab_detach_result res = run(&r, &spec);
+
+		assert_int_equal(res.exit_status, 0);
+		assert_false(res.timed_out);
+	}
+	assert_true(kab_now_mono_ns() - t0 < 30 * KAB_NS_PER_S);
+	rig_down(&r);
+}
+
 static void test_missing_program(void **state)
 {
 	struct rig r = rig_up();
