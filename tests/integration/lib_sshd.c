@@ -75,6 +75,11 @@ void sshd_rig_up(struct sshd_rig *rig)
 {
 	int port;
 
+	char owner[24];
+
+	/* A test that crashes or is killed leaves no server behind. */
+	snprintf(owner, sizeof(owner), "%ld", (long)getpid());
+	setenv("KAB_SSHD_OWNER", owner, 1);
 	snprintf(rig->dir, sizeof(rig->dir), "/var/tmp/kab-sshd-XXXXXX");
 	if (!mkdtemp(rig->dir))
 		abort();

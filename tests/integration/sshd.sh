@@ -16,11 +16,12 @@
 #   ssh_config          Host NAME: address, port, user, key and known_hosts; `ssh -F DIR/ssh_config NAME`
 #                       works, and so does "ssh": "NAME" with "ssh_config": "DIR/ssh_config"
 #   NAME/               sshd_config, log, host keys, authorized_keys of that server
+# If KAB_SSHD_OWNER is a process id in the environment of start, the server ends with that process.
 # Exit status 77: cannot run here (no sshd, no rights); a test should be skipped then.
 # Always stop what was started, e.g. with  trap 'sshd.sh stop DIR' EXIT.
 set -u
 cmd=${1:-} dir=${2:-} name=${3:-}
-[ -n "$dir" ] || { sed -n '3,22s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ -n "$dir" ] || { sed -n '3,23s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 here=$dir/$name
@@ -182,6 +183,14 @@ $1 $2" ;;
 		sleep 0.1
 		n=$((n + 1))
 	done
+	if [ -n "${KAB_SSHD_OWNER:-}" ]; then
+		{
+			while kill -0 "$KAB_SSHD_OWNER" 2>/dev/null && [ -s "$here/pid" ]; do
+				sleep 2
+			done
+			stop_one "$name"
+		} </dev/null >/dev/null 2>&1 &
+	fi
 	echo "$port"
 	;;
 stop)
