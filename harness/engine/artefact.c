@@ -150,6 +150,9 @@ int kab_install_identify(struct kab_kernel *kernel, struct kab_err *err)
 	struct kab_artefact art = { 0 };
 	int status = 0;
 
+	for (size_t i = 0; kernel->by_host && i < kernel->by_host->n; i++)
+		if (kab_install_identify(&kernel->by_host->v[i], err) < 0)
+			return -1;
 	if (!kab_install_has_files(kernel))
 		return 0;
 	for (size_t i = 0; i < kernel->sources.n; i++)

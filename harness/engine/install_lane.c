@@ -93,6 +93,12 @@ static int install_one(struct kab_lane *lane, const struct kab_kernel *kernel, c
 	return 0;
 }
 
+/* The i-th kernel of the run as this host has it; NULL: not at all. */
+static const struct kab_kernel *on_host(const struct kab_lane *lane, size_t i)
+{
+	return kab_kernel_for_host(&lane->job->kernels.v[i], lane->host->name);
+}
+
 /* Labels of one release have to be one kernel: what boots would not be told apart. */
 static int check_twins(const struct kab_lane *lane, struct kab_err *err)
 {
@@ -100,9 +106,9 @@ static int check_twins(const struct kab_lane *lane, struct kab_err *err)
 
 	for (size_t i = 0; i < list->n; i++) {
 		for (size_t k = 0; k < i; k++) {
-			const struct kab_kernel *a = &list->v[k], *b = &list->v[i];
+			const struct kab_kernel *a = on_host(lane, k), *b = on_host(lane, i);
 
-			if (!*lane->releases.v[i] ||
+			if (!a || !b || !*lane->releases.v[i] ||
 			    strcmp(lane->releases.v[i], lane->releases.v[k]))
 				continue;
 			if (a->key && b->key && strcmp(a->key, b->key))
@@ -123,9 +129,13 @@ int kab_lane_install(struct kab_lane *lane, struct kab_err *err)
 	bool any = false;
 
 	for (size_t i = 0; i < list->n; i++) {
-		const struct kab_kernel *kernel = &list->v[i];
+		const struct kab_kernel *kernel = on_host(lane, i);
 		char *release kab_autofree = NULL;
 
+		if (!kernel) {
+			kab_strv_add(&lane->releases, "");
+			continue;
+		}
 		if (kab_install_has_files(kernel) && is_needed(lane, kernel->label)) {
 			if (kab_lane_stopping(lane))
 				return kab_err_set(err, KAB_ERR_CANCELLED, "interrupted");

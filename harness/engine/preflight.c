@@ -23,6 +23,15 @@ static void check_kernels(const struct kab_engine_new *what, size_t h, struct ka
 		const struct kab_kernel *kernel = &what->kernels->v[k];
 
 		kab_strv_addf(&labels, "%s=%s", kernel->label, kernel->spec);
+		kernel = kab_kernel_for_host(kernel, what->hosts[h]->name);
+		if (!kernel) {
+			kab_strv_addf(problems,
+				      "kernel '%s' names no kernel for host '%s'; add it to "
+				      "\"hosts\" in %s",
+				      what->kernels->v[k].label, what->hosts[h]->name,
+				      what->kernels->v[k].spec + 1);
+			continue;
+		}
 		if (what->hosts[h]->boot == KAB_BOOT_NONE && kab_install_has_files(kernel))
 			kab_strv_addf(
 				problems,
@@ -167,10 +176,13 @@ static int check_boot(const struct kab_engine_new *what, size_t h, struct kab_se
 				host->name, facts.v[i] + 8);
 	if (refusals.n)
 		return 0;
-	for (size_t k = 0; k < what->kernels->n; k++)
-		if (check_kernel(what, h, &mh, &what->kernels->v[k], wait, problems, touches, err) <
-		    0)
+	for (size_t k = 0; k < what->kernels->n; k++) {
+		const struct kab_kernel *kernel =
+			kab_kernel_for_host(&what->kernels->v[k], host->name);
+
+		if (kernel && check_kernel(what, h, &mh, kernel, wait, problems, touches, err) < 0)
 			return -1;
+	}
 	if (host->boot == KAB_BOOT_GRUB)
 		kab_strv_addf(touches,
 			      "host '%s': one file of kab's in GRUB's folder, and next_entry and "
@@ -196,7 +208,7 @@ static int check_remote(const struct kab_engine_new *what, size_t h, const struc
 		return kab_err_prefix(err, "host '%s'", host->name);
 	if (what->suite->conditions.n &&
 	    kab_conditions_check(s, host->become, &what->plan->conditions[0], &wait, err) < 0) {
-		if (err->code == KAB_ERR_REMOTE) {
+		if (err->code == KAB_ERR_UNSUPPORTED) {
 			kab_strv_addf(problems, "host '%s': %s", host->name, err->text);
 			kab_err_clear(err);
 		} else {

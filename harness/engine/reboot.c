@@ -276,8 +276,11 @@ static int try_once(struct attempt *a, char **reason, struct kab_err *err)
 
 static const char *release_of(const struct kab_lane *lane, const struct kab_kernel *kernel)
 {
-	size_t index = (size_t)(kernel - lane->job->kernels.v);
+	const struct kab_kernel_list *list = &lane->job->kernels;
+	size_t index = 0;
 
+	while (index < list->n && strcmp(list->v[index].label, kernel->label))
+		index++;
 	if (kernel->kind != KAB_KERNEL_RUNNING)
 		return index < lane->releases.n && *lane->releases.v[index]
 			       ? lane->releases.v[index]
@@ -293,7 +296,8 @@ int kab_reboot_into(struct kab_lane *lane, const struct kab_boot_info *boot, cha
 {
 	struct attempt a = { .lane = lane,
 			     .boot = boot,
-			     .kernel = kab_job_kernel(lane->job, boot->kernel) };
+			     .kernel =
+				     kab_job_kernel_on(lane->job, lane->host->name, boot->kernel) };
 	int status = 1;
 
 	a.release = a.kernel ? release_of(lane, a.kernel) : NULL;

@@ -23,6 +23,10 @@ static void release_one(struct kab_kernel *k)
 	free(k->commit);
 	free(k->build_id);
 	free(k->describe);
+	free(k->host);
+	if (k->by_host)
+		kab_kernel_list_release(k->by_host);
+	free(k->by_host);
 	*k = (struct kab_kernel){ 0 };
 }
 
@@ -122,56 +126,47 @@ static int suffix(struct kab_kernel *k, const char *text, struct kab_err *err)
 	return 0;
 }
 
-static int from_file(struct kab_kernel *k, const char *file, struct kab_err *err)
+/* One kernel as an object. What it does not say it takes from `beside` (NULL: nothing). */
+static int from_object(struct kab_kernel *k, const struct kab_json *node,
+		       const struct kab_kernel *beside, struct kab_err *err)
 {
 	static const char *const keys[] = { "running",	"release",  "deb",     "tar",	 "image",
 					    "initrd",	"modules",  "cmdline", "sha256", "commit",
 					    "build_id", "describe", NULL };
 	const char *release, *tar, *img, *initrd, *modules, *cmdline, *sha, *commit, *build_id,
 		*describe;
-	struct kab_json root;
 	bool running = false;
-	json_t *doc;
-	int n, status = -1;
+	int n;
 
-	if (kab_json_load_file(file, &doc, err) < 0)
+	if (kab_json_object(node, keys, err) < 0 ||
+	    kab_json_bool(node, "running", false, &running, err) < 0 ||
+	    kab_json_str(node, "release", NULL, &release, err) < 0 ||
+	    kab_json_strv(node, "deb", &k->sources, err) < 0 ||
+	    kab_json_str(node, "tar", NULL, &tar, err) < 0 ||
+	    kab_json_str(node, "image", NULL, &img, err) < 0 ||
+	    kab_json_str(node, "initrd", NULL, &initrd, err) < 0 ||
+	    kab_json_str(node, "modules", NULL, &modules, err) < 0 ||
+	    kab_json_str(node, "cmdline", beside ? beside->cmdline : NULL, &cmdline, err) < 0 ||
+	    kab_json_str(node, "sha256", NULL, &sha, err) < 0 ||
+	    kab_json_str(node, "commit", beside ? beside->commit : NULL, &commit, err) < 0 ||
+	    kab_json_str(node, "build_id", NULL, &build_id, err) < 0 ||
+	    kab_json_str(node, "describe", beside ? beside->describe : NULL, &describe, err) < 0)
 		return -1;
-	root = kab_json_root(doc, file);
-	if (kab_json_object(&root, keys, err) < 0 ||
-	    kab_json_bool(&root, "running", false, &running, err) < 0 ||
-	    kab_json_str(&root, "release", NULL, &release, err) < 0 ||
-	    kab_json_strv(&root, "deb", &k->sources, err) < 0 ||
-	    kab_json_str(&root, "tar", NULL, &tar, err) < 0 ||
-	    kab_json_str(&root, "image", NULL, &img, err) < 0 ||
-	    kab_json_str(&root, "initrd", NULL, &initrd, err) < 0 ||
-	    kab_json_str(&root, "modules", NULL, &modules, err) < 0 ||
-	    kab_json_str(&root, "cmdline", NULL, &cmdline, err) < 0 ||
-	    kab_json_str(&root, "sha256", NULL, &sha, err) < 0 ||
-	    kab_json_str(&root, "commit", NULL, &commit, err) < 0 ||
-	    kab_json_str(&root, "build_id", NULL, &build_id, err) < 0 ||
-	    kab_json_str(&root, "describe", NULL, &describe, err) < 0)
-		goto out;
 	n = running + (k->sources.n > 0) + (tar != NULL) + (img != NULL);
 	if (release && (running || n == 0))
 		n++;
-	if (n != 1) {
-		kab_json_fail(
-			&root, err,
+	if (n != 1)
+		return kab_json_fail(
+			node, err,
 			"expected exactly one of 'running', 'release', 'deb', 'tar', 'image', "
 			"found %d",
 			n);
-		goto out;
-	}
-	if (release && !is_release(release)) {
-		kab_json_fail(&root, err, "'%s' is no kernel release as 'uname -r' prints it",
-			      release);
-		goto out;
-	}
-	if ((sha && !is_hex(sha, 64, 64)) || (build_id && !is_hex(build_id, 8, 64))) {
-		kab_json_fail(&root, err,
-			      "'sha256' is 64 hexadecimal digits, 'build_id' 8 to 64 of them");
-		goto out;
-	}
+	if (release && !is_release(release))
+		return kab_json_fail(node, err, "'%s' is no kernel release as 'uname -r' prints it",
+				     release);
+	if ((sha && !is_hex(sha, 64, 64)) || (build_id && !is_hex(build_id, 8, 64)))
+		return kab_json_fail(
+			node, err, "'sha256' is 64 hexadecimal digits, 'build_id' 8 to 64 of them");
 	k->kind = running	 ? KAB_KERNEL_RUNNING
 		  : tar		 ? KAB_KERNEL_TAR
 		  : img		 ? KAB_KERNEL_IMAGE
@@ -187,10 +182,75 @@ static int from_file(struct kab_kernel *k, const char *file, struct kab_err *err
 	k->commit = kab_xstrdup(commit);
 	k->build_id = kab_xstrdup(build_id);
 	k->describe = kab_xstrdup(describe);
-	status = 0;
-out:
+	return 0;
+}
+
+/* The "hosts" of a file: one kernel for each. */
+static int from_hosts(struct kab_kernel *k, const struct kab_json *root, struct kab_err *err)
+{
+	static const char *const keys[] = { "hosts", "cmdline", "commit", "describe", NULL };
+	const char *cmdline, *commit, *describe, *host;
+	struct kab_json hosts, node;
+	json_t *value;
+
+	if (kab_json_object(root, keys, err) < 0 ||
+	    kab_json_str(root, "cmdline", NULL, &cmdline, err) < 0 ||
+	    kab_json_str(root, "commit", NULL, &commit, err) < 0 ||
+	    kab_json_str(root, "describe", NULL, &describe, err) < 0)
+		return -1;
+	k->kind = KAB_KERNEL_BY_HOST;
+	k->cmdline = kab_xstrdup(cmdline);
+	k->commit = kab_xstrdup(commit);
+	k->describe = kab_xstrdup(describe);
+	k->by_host = kab_xcalloc(1, sizeof(*k->by_host));
+	hosts = kab_json_get(root, "hosts");
+	if (!json_is_object(hosts.value) || !json_object_size(hosts.value))
+		return kab_json_fail(&hosts, err,
+				     "'hosts' is an object of kernels by host name, such as "
+				     "{\"HOST\": {\"release\": \"R\"}}");
+	json_object_foreach (hosts.value, host, value) {
+		struct kab_kernel *one;
+
+		if (*host == '_' || *host == '$')
+			continue;
+		one = KAB_PUSH(k->by_host);
+		*one = (struct kab_kernel){ .label = kab_xstrdup(k->label),
+					    .spec = kab_xstrdup(k->spec),
+					    .host = kab_xstrdup(host) };
+		node = kab_json_get(&hosts, host);
+		if (from_object(one, &node, k, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int from_file(struct kab_kernel *k, const char *file, struct kab_err *err)
+{
+	struct kab_json root;
+	json_t *doc;
+	int status;
+
+	if (kab_json_load_file(file, &doc, err) < 0)
+		return -1;
+	root = kab_json_root(doc, file);
+	status = json_object_get(doc, "hosts") ? from_hosts(k, &root, err)
+					       : from_object(k, &root, NULL, err);
 	json_decref(doc);
 	return status;
+}
+
+/* ";cmdline=..." after a file for several hosts is for all of them. */
+static int suffix_by_host(struct kab_kernel *k, const char *text, struct kab_err *err)
+{
+	if (!strncmp(text, "sha256=", 7))
+		return bad(
+			k->label, err,
+			"write 'sha256' into the file, beside the source of each host, instead of",
+			text);
+	for (size_t i = 0; i < k->by_host->n; i++)
+		if (suffix(&k->by_host->v[i], text, err) < 0)
+			return -1;
+	return 0;
 }
 
 static int parse(struct kab_kernel *k, struct kab_err *err)
@@ -204,9 +264,20 @@ static int parse(struct kab_kernel *k, struct kab_err *err)
 				 : main_part(k, parts.v[0], err))
 		return -1;
 	for (size_t i = 1; i < parts.n; i++)
-		if (suffix(k, parts.v[i], err) < 0)
+		if ((k->by_host && suffix_by_host(k, parts.v[i], err) < 0) ||
+		    suffix(k, parts.v[i], err) < 0)
 			return -1;
 	return 0;
+}
+
+const struct kab_kernel *kab_kernel_for_host(const struct kab_kernel *kernel, const char *host)
+{
+	if (kernel->kind != KAB_KERNEL_BY_HOST)
+		return kernel;
+	for (size_t i = 0; kernel->by_host && i < kernel->by_host->n; i++)
+		if (!strcmp(kernel->by_host->v[i].host, host))
+			return &kernel->by_host->v[i];
+	return NULL;
 }
 
 int kab_kernel_add(struct kab_kernel_list *list, const char *text, struct kab_err *err)
@@ -247,6 +318,17 @@ static bool same(const char *a, const char *b)
 
 bool kab_kernel_same_spec(const struct kab_kernel *a, const struct kab_kernel *b)
 {
+	size_t n = a->by_host ? a->by_host->n : 0;
+
+	if (n != (b->by_host ? b->by_host->n : 0))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct kab_kernel *one = &a->by_host->v[i];
+		const struct kab_kernel *other = kab_kernel_for_host(b, one->host);
+
+		if (!other || !kab_kernel_same_spec(one, other))
+			return false;
+	}
 	return a->kind == b->kind && same(a->release, b->release) &&
 	       kab_strv_equal(&a->sources, &b->sources) && same(a->initrd, b->initrd) &&
 	       same(a->modules, b->modules) && same(a->cmdline, b->cmdline);
@@ -276,7 +358,7 @@ int kab_kernel_matches(const struct kab_kernel *kernel, const struct kab_facts *
 	return 0;
 }
 
-static const char *const kinds[] = { "running", "release", "deb", "tar", "image" };
+static const char *const kinds[] = { "running", "release", "deb", "tar", "image", "by-host" };
 
 json_t *kab_kernel_to_json(const struct kab_kernel *k)
 {
@@ -286,7 +368,7 @@ json_t *kab_kernel_to_json(const struct kab_kernel *k)
 		{ "label", k->label },	     { "spec", k->spec },	{ "release", k->release },
 		{ "initrd", k->initrd },     { "modules", k->modules }, { "cmdline", k->cmdline },
 		{ "sha256", k->sha256 },     { "commit", k->commit },	{ "build_id", k->build_id },
-		{ "describe", k->describe }, { "key", k->key },
+		{ "describe", k->describe }, { "key", k->key },		{ "host", k->host },
 	};
 	json_t *object = json_object();
 
@@ -300,6 +382,13 @@ json_t *kab_kernel_to_json(const struct kab_kernel *k)
 		for (size_t i = 0; i < k->sources.n; i++)
 			json_array_append_new(list, json_string(k->sources.v[i]));
 		json_object_set_new(object, "sources", list);
+	}
+	if (k->by_host) {
+		json_t *list = json_array();
+
+		for (size_t i = 0; i < k->by_host->n; i++)
+			json_array_append_new(list, kab_kernel_to_json(&k->by_host->v[i]));
+		json_object_set_new(object, "by_host", list);
 	}
 	return object;
 }
@@ -331,10 +420,21 @@ int kab_kernel_from_json(struct kab_kernel_list *list, json_t *object, struct ka
 	TEXT(commit);
 	TEXT(build_id);
 	TEXT(describe);
+	TEXT(host);
 #undef TEXT
 	json_array_foreach (json_object_get(object, "sources"), i, source) {
 		if (json_is_string(source))
 			kab_strv_add(&k.sources, json_string_value(source));
+	}
+	if (k.kind == KAB_KERNEL_BY_HOST)
+		k.by_host = kab_xcalloc(1, sizeof(*k.by_host));
+	json_array_foreach (k.by_host ? json_object_get(object, "by_host") : NULL, i, source) {
+		if (kab_kernel_from_json(k.by_host, source, err) < 0) {
+			release_one(&k);
+			return -1;
+		}
+		if (!k.by_host->v[i].host)
+			k.by_host->v[i].host = kab_xstrdup("");
 	}
 	*KAB_PUSH(list) = k;
 	return 0;

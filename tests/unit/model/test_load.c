@@ -367,6 +367,76 @@ static void kernel_files(void **state)
 	}
 }
 
+/* One label, another kernel on each host. */
+static void kernel_by_host(void **state)
+{
+	static const struct {
+		const char *text, *said;
+	} table[] = {
+		{ "{ \"hosts\": {} }", "$.hosts: 'hosts' is an object of kernels by host name" },
+		{ "{ \"hosts\": { \"a\": { \"cmdline\": \"x\" } } }",
+		  "$.hosts.a: expected exactly one" },
+		{ "{ \"hosts\": { \"a\": { \"relase\": \"6\" } } }", "did you mean 'release'" },
+		{ "{ \"release\": \"6.1\", \"hosts\": { \"a\": { \"release\": \"6\" } } }",
+		  "'release'" },
+	};
+	char *path = file_with("{ \"commit\": \"abc\", \"cmdline\": \"quiet\", \"hosts\": {"
+			       " \"x86\": { \"release\": \"6.1-amd64\" },"
+			       " \"_note\": \"not a host\","
+			       " \"p9\": { \"deb\": [\"p.deb\"], \"cmdline\": \"debug\" } } }");
+	char *spec = kab_xasprintf("p=@%s", path), *all = kab_xasprintf("q=@%s;cmdline=x", path);
+	char *sha = kab_xasprintf("r=@%s;sha256=%064d", path, 0);
+	struct kab_kernel_list list = { 0 }, again = { 0 };
+	struct kab_facts facts = { 0 };
+	const struct kab_kernel *one;
+	struct kab_err err = KAB_ERR_INIT;
+	json_t *object;
+
+	(void)state;
+	assert_int_equal(kab_kernel_add(&list, spec, &err), 0);
+	assert_int_equal(kab_kernel_add(&list, all, &err), 0);
+	assert_int_equal(kab_kernel_add(&list, sha, &err), -1);
+	assert_non_null(strstr(err.text, "'sha256' into the file"));
+	unlink(path);
+	object = kab_kernel_to_json(&list.v[0]);
+	assert_int_equal(kab_kernel_from_json(&again, object, &err), 0);
+	json_decref(object);
+	assert_true(kab_kernel_same_spec(&list.v[0], &again.v[0]));
+	assert_false(kab_kernel_same_spec(&list.v[0], &list.v[1]));
+	assert_null(kab_kernel_for_host(&again.v[0], "other"));
+	one = kab_kernel_for_host(&again.v[0], "x86");
+	assert_int_equal(one->kind, KAB_KERNEL_RELEASE);
+	assert_string_equal(one->label, "p");
+	assert_string_equal(one->release, "6.1-amd64");
+	assert_string_equal(one->cmdline, "quiet");
+	assert_string_equal(one->commit, "abc");
+	kab_facts_set(&facts, "release", "6.1-amd64");
+	assert_int_equal(kab_kernel_matches(one, &facts, NULL), 1);
+	one = kab_kernel_for_host(&again.v[0], "p9");
+	assert_int_equal(one->kind, KAB_KERNEL_DEB);
+	assert_string_equal(one->sources.v[0], "p.deb");
+	assert_string_equal(one->cmdline, "debug");
+	assert_string_equal(kab_kernel_for_host(&list.v[1], "p9")->cmdline, "x");
+	assert_null(kab_kernel_for_host(&list.v[1], "_note"));
+	kab_facts_release(&facts);
+	kab_kernel_list_release(&again);
+	free(path);
+	free(spec);
+	free(all);
+	free(sha);
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(table); i++) {
+		char *file kab_autofree = file_with(table[i].text);
+		char *text kab_autofree = kab_xasprintf("z=@%s", file);
+
+		kab_err_clear(&err);
+		assert_int_equal(kab_kernel_add(&list, text, &err), -1);
+		unlink(file);
+		if (!strstr(err.text, table[i].said))
+			fail_msg("%s: %s", table[i].text, err.text);
+	}
+	kab_kernel_list_release(&list);
+}
+
 static void kernel_matches(void **state)
 {
 	struct kab_kernel release = { .kind = KAB_KERNEL_RELEASE, .release = (char *)"6.1.0-5" };
@@ -479,15 +549,11 @@ static void lab(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(suite_defaults),
-		cmocka_unit_test(sweeps),
-		cmocka_unit_test(suite_errors),
-		cmocka_unit_test(sweeps_are_bounded),
-		cmocka_unit_test(conditions),
-		cmocka_unit_test(kernel_grammar),
-		cmocka_unit_test(kernel_files),
-		cmocka_unit_test(kernel_matches),
-		cmocka_unit_test(lab),
+		cmocka_unit_test(suite_defaults), cmocka_unit_test(sweeps),
+		cmocka_unit_test(suite_errors),	  cmocka_unit_test(sweeps_are_bounded),
+		cmocka_unit_test(conditions),	  cmocka_unit_test(kernel_grammar),
+		cmocka_unit_test(kernel_files),	  cmocka_unit_test(kernel_by_host),
+		cmocka_unit_test(kernel_matches), cmocka_unit_test(lab),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
