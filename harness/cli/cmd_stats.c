@@ -54,7 +54,8 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 	report.opts = (struct kab_compare_opts)KAB_COMPARE_OPTS_INIT;
 	report.opts.dir = w.dir;
 	report.opts.confidence = w.confidence / 100;
-	report.opts.alpha = report.confidence_given ? 1 - w.confidence / 100 : 0.05;
+	/* The verdict stays at 95 %: --confidence adds intervals, it does not move the judgement. */
+	report.opts.alpha = 0.05;
 	report.opts.margin = w.margin / 100;
 	report.opts.unit = w.boots ? KAB_UNIT_BOOTS : KAB_UNIT_VALUES;
 	numbers = kab_xcalloc(n, sizeof(*numbers));
