@@ -76,7 +76,7 @@ static char *plan_json(const struct kab_engine_new *what, struct kab_err *err)
 	const struct kab_plan *plan = what->plan;
 	json_t *kernels = json_array(), *hosts = json_array(), *doc;
 	uint64_t nonce;
-	char uid[17], *text, *analysis kab_autofree = NULL;
+	char uid[17], *text;
 
 	/* Names runs on the targets: two databases must never mean the same folder. */
 	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce)) {
@@ -96,7 +96,7 @@ static char *plan_json(const struct kab_engine_new *what, struct kab_err *err)
 		"format", 1, "uid", uid, "seed", (json_int_t)plan->seed, "boots", plan->boots,
 		"iterations", plan->iterations, "warmup", plan->warmup, "retry", plan->retry,
 		"restarts", plan->restarts, "booting", plan->booting, "analysis", "design",
-		plan->paired ? "paired" : "unpaired", "reason", analysis, "kernels", kernels,
+		plan->paired ? "paired" : "unpaired", "reason", plan->analysis, "kernels", kernels,
 		"hosts", hosts, "running", running_of(what), "conditions", conditions_of(plan),
 		"judge", verdicts_of(what->suite));
 	if (plan->stopping.rule != KAB_STOP_FIXED)
