@@ -23,11 +23,11 @@
 
 /* What became of one output. The words of `kab parse`: "ok", "partial", ... */
 enum kab_parse_status {
-	KAB_PARSE_OK,	       /* all that was asked for is there */
-	KAB_PARSE_PARTIAL,     /* usable samples, but something is missing: see message */
+	KAB_PARSE_OK, /* all that was asked for is there */
+	KAB_PARSE_PARTIAL, /* usable samples, but something is missing: see message */
 	KAB_PARSE_TOOL_FAILED, /* the tool failed or was interrupted; samples are not to be used */
-	KAB_PARSE_NO_RESULT,   /* it ran and printed no usable figure */
-	KAB_PARSE_TRUNCATED,   /* the output stops before the result */
+	KAB_PARSE_NO_RESULT, /* it ran and printed no usable figure */
+	KAB_PARSE_TRUNCATED, /* the output stops before the result */
 };
 const char *kab_parse_status_name(enum kab_parse_status status);
 
@@ -66,11 +66,12 @@ struct kab_place_file {
 /* How to run one iteration. argv[0] is looked up on the host's PATH unless it holds a '/'. */
 struct kab_command {
 	struct kab_strv argv;
-	struct kab_strv env;	     /* "NAME=value", on top of LC_ALL=C */
+	struct kab_strv env; /* "NAME=value", on top of LC_ALL=C */
 	struct kab_strv output_files; /* names in the iteration's directory to fetch as streams */
 	struct kab_place_file *place;
 	size_t place_n, place_cap;
-	struct kab_strv prepare; /* argv run before (untimed), or empty: e.g. sysbench fileio prepare */
+	struct kab_strv
+		prepare; /* argv run before (untimed), or empty: e.g. sysbench fileio prepare */
 	struct kab_strv cleanup; /* argv run after (untimed), or empty */
 	/* A load that runs beside the benchmark: started before, stopped after; argv, or empty. */
 	struct kab_strv background;
@@ -81,13 +82,13 @@ void kab_command_release(struct kab_command *cmd);
 /* A parameter that the runner understands; an unknown one is a configuration error. */
 struct kab_param_def {
 	const char *name;
-	const char *type;    /* "int", "bool", "string", "number", "list" (comma separated) */
+	const char *type; /* "int", "bool", "string", "number", "list" (comma separated) */
 	const char *missing; /* text of the default; NULL: the tool's own */
 	const char *summary;
 };
 
 struct kab_runner {
-	const char *name;    /* [a-z0-9-]+ */
+	const char *name; /* [a-z0-9-]+ */
 	const char *summary; /* one line */
 	const char *parser_version; /* changes whenever the same bytes may give other samples */
 	const struct kab_param_def *params;

@@ -139,9 +139,10 @@ const struct kab_cmd kab_cmd_doctor = {
 	.name = "doctor",
 	.summary = "check this machine, the database and the lab, and say what to fix",
 	.synopsis = "",
-	.description = "Looks at the database, the programs that kab calls, the lab file and each of its\n"
-		       "hosts. Lines begin with ok, note (something optional is not there) or FIX.\n"
-		       "Exits with 4 when something is to be fixed.",
+	.description =
+		"Looks at the database, the programs that kab calls, the lab file and each of its\n"
+		"hosts. Lines begin with ok, note (something optional is not there) or FIX.\n"
+		"Exits with 4 when something is to be fixed.",
 	.example = "  kab doctor --lab lab.json",
 	.run = run,
 };

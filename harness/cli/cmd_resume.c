@@ -14,7 +14,8 @@ static int lab_of_run(struct kab_cli *cli, const struct kab_run_info *info, stru
 	int status;
 
 	if (!cli->lab_path && info->lab_json &&
-	    kab_json_load_bytes("stored lab", info->lab_json, strlen(info->lab_json), &doc, NULL) == 0)
+	    kab_json_load_bytes("stored lab", info->lab_json, strlen(info->lab_json), &doc, NULL) ==
+		    0)
 		file = json_string_value(json_object_get(doc, "file"));
 	status = file ? kab_lab_load(file, ret, err) : kab_setup_lab(cli, ret, err);
 	json_decref(doc);
@@ -81,10 +82,11 @@ const struct kab_cmd kab_cmd_resume = {
 	.name = "resume",
 	.summary = "go on with a run that was stopped, interrupted or waits for a boot",
 	.synopsis = "[RUN]",
-	.description = "Does what the run has not done yet: after an interruption, a lost host, a crash\n"
-		       "of kab, or after the user has booted the kernel that kab asked for. Iterations\n"
-		       "that are finished are not done again; one that still runs on a host is waited\n"
-		       "for. RUN is a name or a number; without it the newest run.",
+	.description =
+		"Does what the run has not done yet: after an interruption, a lost host, a crash\n"
+		"of kab, or after the user has booted the kernel that kab asked for. Iterations\n"
+		"that are finished are not done again; one that still runs on a host is waited\n"
+		"for. RUN is a name or a number; without it the newest run.",
 	.example = "  kab resume hackbench-groups-20260105-2210",
 	.completes = "run",
 	.opts = opts,

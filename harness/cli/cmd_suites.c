@@ -81,9 +81,11 @@ const struct kab_cmd kab_cmd_suites = {
 	.name = "suites",
 	.summary = "list the suites that can be named, or the rows of one",
 	.synopsis = "[SUITE]",
-	.description = "Lists the suites in $KAB_SUITES, ./suites, the user's and the installed folder; a\n"
-		       "name is taken from the first folder that has it. With SUITE: check it, and print\n"
-		       "its rows. Exits with 3 when a suite has an error.",
+	.description =
+		"Lists the suites in $KAB_SUITES, ./suites, the user's and the installed folder; "
+		"a\n"
+		"name is taken from the first folder that has it. With SUITE: check it, and print\n"
+		"its rows. Exits with 3 when a suite has an error.",
 	.example = "  kab suites hackbench-groups",
 	.completes = "suite",
 	.min_pos = 0,

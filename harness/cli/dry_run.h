@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 
 /* store may be NULL: durations are then guesses of the runners. */
-void kab_dry_run_print(struct kab_cli *cli, const struct kab_engine_new *what, struct kab_store *store);
+void kab_dry_run_print(struct kab_cli *cli, const struct kab_engine_new *what,
+		       struct kab_store *store);
 
 #endif

@@ -13,7 +13,8 @@ int kab_cli_host_facts(struct kab_cli *cli, const char *host, struct kab_facts *
 	int status = -1;
 	size_t n = 0;
 
-	if (kab_setup_lab(cli, &lab, err) == 0 && kab_setup_hosts(&lab, host, &hosts, &n, err) == 0) {
+	if (kab_setup_lab(cli, &lab, err) == 0 &&
+	    kab_setup_hosts(&lab, host, &hosts, &n, err) == 0) {
 		if (n != 1) {
 			kab_err_set(err, KAB_ERR_USAGE, "expected one host, found '%s'", host);
 		} else {

@@ -46,8 +46,9 @@ static void *listen(void *arg)
 		} else {
 			atomic_store(&in->level, 1);
 			raise_fd(in->stop_fd);
-			kab_cli_say(in->cli, "\nkab: finishing the iteration, then stopping; once more "
-					     "to stop now");
+			kab_cli_say(in->cli,
+				    "\nkab: finishing the iteration, then stopping; once more "
+				    "to stop now");
 		}
 	}
 	return NULL;

@@ -21,8 +21,7 @@ static int fail(const struct kab_suite *suite, const struct kab_case *c, struct 
 			      c->path, c->name, why);
 }
 
-static int bind_runner(const struct kab_suite *suite, const struct kab_case *c,
-		       struct kab_err *err)
+static int bind_runner(const struct kab_suite *suite, const struct kab_case *c, struct kab_err *err)
 {
 	struct kab_strv kab_autostrv names = KAB_STRV_INIT;
 	char *why kab_autofree = NULL;

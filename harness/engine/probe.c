@@ -40,9 +40,10 @@ int kab_probe(struct kab_session *s, const struct kab_wait *wait, struct kab_fac
 	if (s->ops->exec(s, &req, wait, &res, err) == 0) {
 		status = kab_facts_parse(ret, kab_buf_str(&res.out), res.out.len, err);
 		if (status == 0 && !*kab_facts_get(ret, "release"))
-			status = kab_err_set(err, KAB_ERR_REMOTE,
-					     "the host did not tell its kernel release; is its login "
-					     "shell a POSIX shell?");
+			status = kab_err_set(
+				err, KAB_ERR_REMOTE,
+				"the host did not tell its kernel release; is its login "
+				"shell a POSIX shell?");
 	}
 	kab_exec_result_release(&res);
 	return status;

@@ -166,7 +166,7 @@ int kab_store_typical_elapsed(struct kab_store *store, const char *runner, const
 /* The noise floor of one series on one machine, from an A/A run. */
 struct kab_noise {
 	const char *machine_hash, *runner, *params_text, *condition, *metric;
-	double cv;    /* fraction: sd of boot means over their mean, both labels pooled */
+	double cv; /* fraction: sd of boot means over their mean, both labels pooled */
 	int64_t units; /* boots (or restarts) per label it comes from */
 	bool restarts;
 	char *run_name; /* out of kab_store_find_noise; caller frees */
