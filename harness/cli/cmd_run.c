@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/dry_run.h"
+#include "cli/kernel_files.h"
 #include "cli/setup.h"
 #include "transport/transport.h"
 
@@ -116,14 +117,6 @@ static int load(struct launch *l, struct kab_cli *cli, const struct kab_args *ar
 				l->hosts[0].host->boot == KAB_BOOT_NONE ? "you" : "kab",
 				l->hosts[i].host->name,
 				l->hosts[i].host->boot == KAB_BOOT_NONE ? "you" : "kab");
-	for (size_t i = 0; i < l->kernels.n; i++)
-		if (l->kernels.v[i].kind > KAB_KERNEL_RELEASE &&
-		    l->kernels.v[i].kind != KAB_KERNEL_BY_HOST)
-			return kab_err_set(
-				err, KAB_ERR_UNSUPPORTED,
-				"kernel '%s': this version installs no kernels; install it, "
-				"boot it, and name it as release:R or running",
-				l->kernels.v[i].label);
 	if (seed < 0) {
 		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 			return kab_err_errno(err, KAB_ERR_ENV, "cannot get random bytes");
@@ -200,7 +193,8 @@ static int launch(struct launch *l, struct kab_cli *cli, const struct kab_args *
 	    kab_interrupt_start(cli, &l->interrupt, err) < 0)
 		return -1;
 	stop_fd = kab_interrupt_stop_fd(l->interrupt);
-	if (probe(l, cli, stop_fd, err) < 0)
+	if (kab_kernel_files(cli, &l->kernels, kab_args_flag(args, "dry-run"), stop_fd, err) < 0 ||
+	    probe(l, cli, stop_fd, err) < 0)
 		return -1;
 	l->name = kab_args_get(args, "name") ? kab_xstrdup(kab_args_get(args, "name"))
 					     : default_name(&l->suite);
@@ -282,12 +276,13 @@ const struct kab_cmd kab_cmd_run = {
 		"order,\n"
 		"runs it, keeps every iteration in the database, and prints the comparison.\n\n"
 		"SUITE is a file, or the name of one in ./suites, the user's or the installed\n"
-		"folder (see 'kab suites'). SPEC is 'running' or 'release:R' (as 'uname -r' "
-		"prints\n"
-		"it), or @FILE.json. The first kernel is the baseline.\n\n"
-		"Hosts are not booted by kab: the steps of the kernel that runs are done, then "
-		"kab\n"
-		"says what to boot (exit 4), and 'kab resume' goes on.\n\n"
+		"folder (see 'kab suites'). The first kernel is the baseline. SPEC is 'running',\n"
+		"'release:R' (as 'uname -r' prints it), deb:FILE[,FILE], tar:FILE,\n"
+		"image:FILE[,initrd=FILE][,modules=FILE], or @FILE.json; a FILE may be a URL;\n"
+		"';cmdline=...' and ';sha256=...' may follow.\n\n"
+		"A host with a boot method in the lab file is booted into each kernel, once at a\n"
+		"time; what comes from files is installed first. On others the steps of the kernel\n"
+		"that runs are done, then kab says what to boot (exit 4), and 'kab resume' goes on.\n\n"
 		"--until and --early fix a stopping rule before the data; it is stored and "
 		"printed, and\n"
 		"--boots is then the maximum (default 20). Neither looks after each boot for a "

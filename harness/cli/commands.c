@@ -19,6 +19,7 @@ const struct kab_cmd *const kab_commands[] = {
 	&kab_cmd_runners,
 	&kab_cmd_suites,
 	&kab_cmd_hosts,
+	&kab_cmd_kernels,
 	&kab_cmd_doctor,
 	&kab_cmd_schema,
 	&kab_cmd_completion,

@@ -12,6 +12,7 @@ extern const struct kab_cmd kab_cmd_parse;
 extern const struct kab_cmd kab_cmd_runners;
 extern const struct kab_cmd kab_cmd_suites;
 extern const struct kab_cmd kab_cmd_hosts;
+extern const struct kab_cmd kab_cmd_kernels;
 extern const struct kab_cmd kab_cmd_doctor;
 extern const struct kab_cmd kab_cmd_schema;
 extern const struct kab_cmd kab_cmd_completion;
