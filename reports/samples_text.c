@@ -51,7 +51,8 @@ static void percent(struct kab_buf *buf, double value, double half_width, bool p
 }
 
 /* "[-5.8 %, -2.2 %]" of the change, raw or as a gain. */
-static void add_interval(struct kab_buf *buf, const struct kab_comparison *c, int dir)
+static void add_interval(struct kab_buf *buf, const struct kab_comparison *c, int dir,
+			 double confidence)
 {
 	double lo = 100 * (c->ratio_ci.lo - 1), hi = 100 * (c->ratio_ci.hi - 1), tmp;
 
@@ -67,9 +68,13 @@ static void add_interval(struct kab_buf *buf, const struct kab_comparison *c, in
 	kab_buf_adds(buf, ", ");
 	percent(buf, hi, (hi - lo) / 2, true);
 	kab_buf_adds(buf, "]");
+	/* The sentence says 95 %: another level has to be said. */
+	if (confidence != 0.95)
+		kab_buf_addf(buf, " (%g %% interval)", 100 * confidence);
 }
 
-static void add_change(struct kab_buf *buf, const struct kab_comparison *c, int dir)
+static void add_change(struct kab_buf *buf, const struct kab_comparison *c, int dir,
+		       double confidence)
 {
 	double value = dir ? c->gain_pct : c->delta_pct;
 
@@ -87,7 +92,7 @@ static void add_change(struct kab_buf *buf, const struct kab_comparison *c, int 
 	}
 	percent(buf, value, 50 * (c->ratio_ci.hi - c->ratio_ci.lo), true);
 	kab_buf_adds(buf, " %");
-	add_interval(buf, c, dir);
+	add_interval(buf, c, dir, confidence);
 }
 
 /* A change that was not shown is not a change that is not there: how large could it be? */
@@ -107,7 +112,7 @@ static void sentence(const struct kab_samples_report *report, size_t i, struct k
 	const struct kab_sample_report *set = &report->v[i];
 	/* Without a direction the words are higher and lower, as if higher were better. */
 	const struct kab_comparison *c = report->opts.dir ? &set->cmp : &set->raised;
-	double confidence = 100 * report->opts.confidence;
+	double confidence = 100 * (1 - report->opts.alpha);
 
 	switch (c->verdict) {
 	case KAB_VERDICT_IMPROVED:
@@ -163,7 +168,7 @@ static void numbers(const struct kab_samples_report *report, size_t i, struct ka
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 
 	kab_buf_addf(&buf, "  %s ", report->opts.dir ? "gain" : "change");
-	add_change(&buf, c, report->opts.dir);
+	add_change(&buf, c, report->opts.dir, report->opts.confidence);
 	if (isfinite(c->welch.test.t)) {
 		kab_buf_addf(&buf, "; Welch t %.4g, df ", c->welch.test.t);
 		kab_number_fixed(&buf, c->welch.test.df, 1, false);
