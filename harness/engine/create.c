@@ -76,7 +76,7 @@ static char *plan_json(const struct kab_engine_new *what, struct kab_err *err)
 	const struct kab_plan *plan = what->plan;
 	json_t *kernels = json_array(), *hosts = json_array(), *doc;
 	uint64_t nonce;
-	char uid[17], *text;
+	char uid[17], *text, *analysis kab_autofree = NULL;
 
 	/* Names runs on the targets: two databases must never mean the same folder. */
 	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce)) {
@@ -90,19 +90,24 @@ static char *plan_json(const struct kab_engine_new *what, struct kab_err *err)
 		json_array_append_new(kernels, kab_kernel_to_json(&what->kernels->v[i]));
 	for (size_t i = 0; i < what->n_hosts; i++)
 		json_array_append_new(hosts, json_string(what->hosts[i]->name));
+	analysis = plan->stop_text ? kab_xasprintf("%s; %s", plan->analysis, plan->stop_text)
+				   : kab_xstrdup(plan->analysis);
 	doc = json_pack(
 		"{s:i, s:s, s:I, s:i, s:i, s:i, s:i, s:b, s:b, s:{s:s, s:s}, s:o, s:o, s:o, "
 		"s:o, s:o}",
 		"format", 1, "uid", uid, "seed", (json_int_t)plan->seed, "boots", plan->boots,
 		"iterations", plan->iterations, "warmup", plan->warmup, "retry", plan->retry,
 		"restarts", plan->restarts, "booting", plan->booting, "analysis", "design",
-		plan->paired ? "paired" : "unpaired", "reason", plan->analysis, "kernels", kernels,
+		plan->paired ? "paired" : "unpaired", "reason", analysis, "kernels", kernels,
 		"hosts", hosts, "running", running_of(what), "conditions", conditions_of(plan),
 		"judge", verdicts_of(what->suite));
 	if (plan->stopping.rule != KAB_STOP_FIXED)
-		json_object_set_new(doc, "stopping",
-				    json_pack("{s:i, s:f}", "rule", (int)plan->stopping.rule,
-					      "half_width_pct", plan->stopping.half_width_pct));
+		json_object_set_new(
+			doc, "stopping",
+			json_pack("{s:i, s:s, s:f, s:i}", "rule", (int)plan->stopping.rule, "text",
+				  plan->stop_text, "half_width_pct", plan->stopping.half_width_pct,
+				  "looks",
+				  plan->stopping.rule == KAB_STOP_EARLY ? KAB_STOP_LOOKS : 0));
 	if (what->condition_args && what->condition_args->n) {
 		json_t *list = json_array();
 
