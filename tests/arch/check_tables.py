@@ -132,8 +132,10 @@ def suites(tree):
 
 
 def key_list(tree, rel, name):
-    """The strings of `const char *const NAME[] = { ... }` in a C file."""
-    m = re.search(rf"\b{name}\[\]\s*=\s*{{(.*?)}};", tree.read(rel), re.S)
+    """The strings of `const char *const NAME[] = { ... }` in a C file; FUNCTION:NAME is within a function."""
+    function, _, variable = name.rpartition(":")
+    inside = rf"^\w[^\n]*\b{function}\(.*?" if function else ""
+    m = re.search(rf"{inside}\b{variable}\[\]\s*=\s*{{(.*?)}};", tree.read(rel), re.S | re.M)
     if not m:
         tree.bad(rel, f"has no table '{name}'")
         return None
@@ -158,7 +160,8 @@ KEYS = (
     ("lab", "$defs/host", "harness/model/lab.c", "host_keys"),
     ("lab", "$defs/boot", "harness/model/lab.c", "boot_keys"),
     ("lab", "$defs/power", "harness/model/lab.c", "power_keys"),
-    ("kernel", "", "harness/model/kernel.c", "keys"),
+    ("kernel", "$defs/one", "harness/model/kernel.c", "from_object:keys"),
+    ("kernel", "$defs/by_host", "harness/model/kernel.c", "from_hosts:keys"),
 )
 
 
@@ -198,6 +201,8 @@ def schemas(tree):
                 tree.bad(rel, f"an example is not JSON: {error}")
                 continue
             kind = "suite" if "cases" in doc else "lab" if "hosts" in doc else "kernel"
+            if kind == "lab" and any(k in host for host in doc["hosts"].values() for k in ("release", "deb", "tar")):
+                kind = "kernel"
             for error in jsonschema.Draft202012Validator(loaded[kind]).iter_errors(doc):
                 tree.bad(rel, f"example of a {kind}: {error.json_path}: {error.message}")
 
