@@ -107,7 +107,7 @@ for preset in $presets; do
 		under=$fixed
 		list=$({
 			names "$dir" -L threads ${only:+-R "$only"}
-			names "$dir" -R 'engine|lane|e2e' ${only:+-L unit}
+			names "$dir" -R 'engine|lane|e2e'
 		} | sort -u | { if [ -n "$only" ]; then grep -E "$only" || true; else cat; fi; } | tr '\n' '|')
 		set -- --test-dir "$dir" --output-on-failure --output-junit junit.xml -j "$jobs" \
 			-R "^(${list%|})\$" -LE 'lab|calibration|arch'
