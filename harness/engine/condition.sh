@@ -1,8 +1,10 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Conditions of a host: settings that are not the kernel. POSIX sh; needs the rights to write.
 #	check NAME...	          exit 0 when each control exists; says what does not
 #	apply DIR NAME VALUE ...  note the old values in DIR/undo, set, read back
 #	verify DIR NAME VALUE ... exit 1 when a value is not (or no longer) there
 #	undo DIR                  restore what DIR/undo notes, newest first, and remove the note
+# The last line printed is end=0, or end=1 after a refusal, whose reason stands before it.
 # Every value of a group of files (governors, sibling threads) is noted file by file. What is no file
 # (a mount's options, a group of CPUs, a hook) is noted as a line of its own kind.
 # Hooks: the variables hook_apply, hook_undo and hook_verify hold shell command lines; the value is
@@ -340,7 +342,12 @@ EOF
 verb=$1
 shift
 case $verb in
-check | apply | verify | undo) "$verb" "$@" ;;
+check | apply | verify | undo)
+	"$verb" "$@"
+	rc=$?
+	say "end=$((rc != 0))"
+	exit $rc
+	;;
 *)
 	say "unknown verb '$verb'"
 	exit 64

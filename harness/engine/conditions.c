@@ -11,6 +11,31 @@
  * `set` may be NULL. Its hooks (at most one kind of command line each) go to the script as shell
  * variables before its first line: on stdin, where no other user of the host sees them.
  */
+/* The last line is "end=0" or "end=1": an exit status of 0 can also mean that the link was cut. */
+static int read_answer(struct kab_exec_result *res, const char *become, struct kab_err *err)
+{
+	const char *out = kab_buf_str(&res->out), *end;
+
+	kab_buf_rtrim(&res->out, "\r\n ");
+	kab_buf_rtrim(&res->err, "\r\n ");
+	end = strrchr(out, '\n');
+	end = end ? end + 1 : out;
+	if (!strcmp(end, "end=0"))
+		return 0;
+	if (strcmp(end, "end=1"))
+		return kab_err_set(err, KAB_ERR_REMOTE,
+				   "the script for conditions did not come to its end: %s",
+				   res->err.len ? kab_buf_str(&res->err) : "it said nothing");
+	res->out.len -= strlen(end);
+	kab_buf_rtrim(&res->out, "\r\n ");
+	kab_err_set(err, KAB_ERR_UNSUPPORTED, "%s",
+		    res->out.len ? kab_buf_str(&res->out) : kab_buf_str(&res->err));
+	if (strstr(kab_buf_str(&res->out), "refused") && !become)
+		kab_err_prefix(err,
+			       "without root rights (set \"become\": \"sudo\" in the lab file)");
+	return -1;
+}
+
 static int call(struct kab_session *s, const char *become, const struct kab_strv *args,
 		const struct kab_setting *hook, const struct kab_wait *wait, struct kab_err *err)
 {
@@ -44,18 +69,8 @@ static int call(struct kab_session *s, const char *become, const struct kab_strv
 	req.in_len = text.len;
 	req.argv = (const char *const *)kab_strv_argv(&argv);
 	status = s->ops->exec(s, &req, wait, &res, err);
-	if (status == 0 && res.exit_status != 0) {
-		struct kab_buf *said = res.out.len ? &res.out : &res.err;
-
-		kab_buf_rtrim(said, "\r\n ");
-		status = kab_err_set(err, KAB_ERR_REMOTE, "%s",
-				     said->len
-					     ? kab_buf_str(said)
-					     : "the script for conditions failed and said nothing");
-		if (strstr(kab_buf_str(said), "refused") && !become)
-			kab_err_prefix(err, "without root rights (set \"become\": \"sudo\" in the "
-					    "lab file)");
-	}
+	if (status == 0)
+		status = read_answer(&res, become, err);
 	kab_exec_result_release(&res);
 	return status;
 }

@@ -12,7 +12,8 @@
 #include "transport/transport.h"
 
 /* `dir` is a folder on the target (kab_detach_base); become NULL or "sudo". All block.
- * Errors: REMOTE with what the target said, and those of the transport. */
+ * Errors: UNSUPPORTED with what the target said (there is no such control, the value is refused or
+ * did not hold), REMOTE when it did not answer, and those of the transport. */
 int kab_conditions_check(struct kab_session *s, const char *become,
 			 const struct kab_setting_list *set, const struct kab_wait *wait,
 			 struct kab_err *err);

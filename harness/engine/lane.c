@@ -141,18 +141,24 @@ static int take_lease(struct kab_lane *lane, struct kab_err *err)
 	}
 }
 
-static int undo_condition(struct kab_lane *lane, struct kab_err *err)
+static int undo_condition_within(struct kab_lane *lane, const struct kab_wait *wait,
+				 struct kab_err *err)
 {
-	struct kab_wait wait = last_wait(30);
-
 	if (!lane->session || !lane->detach)
 		return 0;
 	/* Also without a condition of ours: an interrupted run may have left its own. */
 	if (kab_conditions_undo(lane->session, lane->host->become, kab_detach_base(lane->detach),
-				&wait, err) < 0)
+				wait, err) < 0)
 		return -1;
 	lane->condition = NULL;
 	return 0;
+}
+
+static int undo_condition(struct kab_lane *lane, struct kab_err *err)
+{
+	struct kab_wait wait = kab_lane_wait(lane, CALL_S);
+
+	return undo_condition_within(lane, &wait, err);
 }
 
 static int set_condition(struct kab_lane *lane, const char *text, struct kab_err *err)
@@ -361,26 +367,38 @@ static void sweep(struct kab_lane *lane)
 	}
 }
 
-/* Whatever happened: conditions back, lease back. Who never had the lease touches nothing. */
+/* Conditions back, folders gone, lease back; with time of its own, because it has to work after a
+ * hard stop, too. */
+static int give_back(struct kab_lane *lane, struct kab_err *err)
+{
+	struct kab_wait wait = last_wait(30);
+
+	if (undo_condition_within(lane, &wait, err) < 0) {
+		kab_lane_note(lane, "conditions are not undone yet: %s; the next contact does it",
+			      err->text);
+		if (kab_lane_link_lost(err))
+			return -1;
+	}
+	sweep(lane);
+	wait = last_wait(15);
+	return kab_lease_release(lane->session, &lane->lease, &wait, err);
+}
+
+/* Whatever happened, leave the host as it was found. Who never had the lease touches nothing. */
 static void leave(struct kab_lane *lane)
 {
 	enum kab_err_code why = lane->result->err.code;
 	struct kab_err err = KAB_ERR_INIT;
-	struct kab_wait wait;
 
-	/* A session that was interrupted may be in the middle of a message. */
-	if (lane->lease.token && why == KAB_ERR_CANCELLED)
-		kab_lane_connect(lane, &err);
 	if (lane->session && lane->lease.token && why != KAB_ERR_BUSY) {
-		if (undo_condition(lane, &err) < 0)
-			kab_lane_note(lane,
-				      "conditions are not undone yet: %s; the next contact does it",
-				      err.text);
-		sweep(lane);
-		wait = last_wait(15);
-		if (kab_lease_release(lane->session, &lane->lease, &wait, &err) < 0)
-			kab_log(lane->opts->log, KAB_LOG_DEBUG, "%s: lease not released: %s",
-				lane->host->name, err.text);
+		/* A session that was interrupted may be in the middle of a message. */
+		if (why == KAB_ERR_CANCELLED)
+			kab_lane_connect(lane, &err);
+		/* A host that stays leased for an hour is worth a second try. */
+		if (lane->session && give_back(lane, &err) < 0 &&
+		    (!kab_lane_link_lost(&err) || kab_lane_connect(lane, &err) < 0 ||
+		     give_back(lane, &err) < 0))
+			kab_lane_note(lane, "the lease is not given back: %s", err.text);
 	}
 	kab_lane_disconnect(lane);
 }

@@ -408,7 +408,7 @@ static int judge_and_commit(struct attempt *a, struct kab_err *err)
 	    kab_conditions_verify(a->lane->session, a->lane->host->become,
 				  kab_detach_base(a->lane->detach), a->lane->condition, &wait,
 				  &why) < 0) {
-		if (why.code != KAB_ERR_REMOTE) {
+		if (why.code != KAB_ERR_UNSUPPORTED) {
 			*err = why;
 			kab_parse_result_release(&parsed);
 			return -1;

@@ -33,7 +33,8 @@
 #include "engine/engine.h"
 #include "engine/probe.h"
 
-#define ITERATIONS 2
+/* One of them, or $KAB_TEST_ITERATIONS for a longer look. */
+static int iterations = 1;
 
 static char scratch[] = "/var/tmp/kab-faults-XXXXXX";
 
@@ -84,7 +85,7 @@ static void make_suite(struct fixture *f)
 		"\"synthetic\", "
 		"\"timeout_s\": 60, \"params\": { \"fail_every\": 1000000, \"state\": \"%s\" } } ] "
 		"}",
-		ITERATIONS, f->knob, f->calls);
+		iterations, f->knob, f->calls);
 	struct kab_err err = KAB_ERR_INIT;
 	json_t *doc;
 
@@ -217,13 +218,13 @@ static void check(struct fixture *f, const char *what)
 	DIR *dir;
 
 	assert_int_equal(kab_store_find_run(f->store, "r", &info, NULL, NULL), 0);
-	if (info.state != KAB_RUN_COMPLETE || info.n_done != ITERATIONS ||
-	    info.n_iterations != ITERATIONS)
+	if (info.state != KAB_RUN_COMPLETE || info.n_done != (size_t)iterations ||
+	    info.n_iterations != (size_t)iterations)
 		fail_msg("%s: %zu of %zu done, %zu failed, state %s", what, info.n_done,
 			 info.n_iterations, info.n_failed, kab_run_state_name(info.state));
 	kab_run_info_release(&info);
 	assert_int_equal(kab_store_list_steps(f->store, f->run_id, 0, &steps, &n, NULL), 0);
-	assert_int_equal(n, ITERATIONS);
+	assert_int_equal(n, iterations);
 	for (size_t i = 0; i < n; i++) {
 		struct kab_extraction_info x;
 		size_t values = 0;
@@ -250,8 +251,8 @@ static void check(struct fixture *f, const char *what)
 		if (!strncmp(entry->d_name, "kab-", 4))
 			fail_msg("%s: %s is left on the target", what, entry->d_name);
 	closedir(dir);
-	if (atoi(calls) != ITERATIONS)
-		fail_msg("%s: %s invocations for %d iterations", what, calls, ITERATIONS);
+	if (atoi(calls) != iterations)
+		fail_msg("%s: %s invocations for %d iterations", what, calls, iterations);
 }
 
 /* Owner of the newest generation of the lease, "-" when it is free. Caller frees. */
@@ -400,6 +401,8 @@ int main(int argc, char **argv)
 	static const char *const names[] = { "die", "mute", "fail", "hang" };
 	int failed = 0;
 
+	if (getenv("KAB_TEST_ITERATIONS"))
+		iterations = atoi(getenv("KAB_TEST_ITERATIONS"));
 	go_private();
 	for (size_t i = 0; i < KAB_ARRAY_SIZE(all); i++) {
 		const struct CMUnitTest one[] = { all[i] };
