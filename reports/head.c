@@ -124,6 +124,7 @@ static void describe_marks(const struct kab_group *g, const struct kab_view_opts
 	const struct kab_judgement *j = g->judgement;
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 	double lo = INFINITY, hi = -INFINITY;
+	const struct kab_judged_row *looked = NULL;
 	bool paired = false, restarts = false, tested = false;
 
 	for (size_t i = 0; i < g->n; i++) {
@@ -135,6 +136,7 @@ static void describe_marks(const struct kab_group *g, const struct kab_view_opts
 			tested = true;
 			paired |= row->data->paired;
 			restarts |= row->data->restarts;
+			looked = row->look ? row : looked;
 			lo = fmin(lo, row->pairs[p].margin_pct);
 			hi = fmax(hi, row->pairs[p].margin_pct);
 		}
@@ -152,6 +154,10 @@ static void describe_marks(const struct kab_group *g, const struct kab_view_opts
 		     : restarts ? "Welch t on restart means"
 				: "Welch t on boot means",
 		     100 * j->opts.confidence);
+	/* The last bound is below the level: what the earlier looks may have spent is taken off. */
+	if (looked)
+		kab_buf_addf(&buf, "look %d of %d with p below %.2g, ", looked->look,
+			     looked->data->looks, looked->alpha);
 	if (j->opts.correction == KAB_CORRECT_NONE)
 		kab_buf_adds(&buf, "no correction");
 	else

@@ -167,6 +167,8 @@ static json_t *row_object(const struct kab_judged_row *row)
 	json_object_set_new(o, "primary", json_boolean(d->primary));
 	json_object_set_new(o, "carries_verdict", json_boolean(row->verdict));
 	json_object_set_new(o, "paired", json_boolean(d->paired));
+	json_object_set_new(o, "alpha", number(row->alpha));
+	json_object_set_new(o, "look", row->look ? count((size_t)row->look) : json_null());
 	for (size_t i = 0; i < row->n_sets; i++)
 		json_array_append_new(sets, set_object(row, &row->sets[i]));
 	for (size_t i = 0; i < row->n_pairs; i++)

@@ -9,8 +9,6 @@
 #include "model/expr.h"
 #include "stats/sequential.h"
 
-#define ALPHA 0.05
-
 static int blocks_so_far(const struct kab_lane *lane)
 {
 	int blocks = 0;
@@ -21,35 +19,47 @@ static int blocks_so_far(const struct kab_lane *lane)
 	return blocks;
 }
 
-/* Is this comparison decided enough, after `blocks` blocks? */
-static bool content(const struct kab_pair *pair, const struct kab_stopping *rule, int blocks,
-		    int max_blocks, size_t rows)
+/* Half the 95 % interval in percent of the base; NAN where there is none. */
+static double half_width_pct(const struct kab_pair *pair)
 {
-	struct kab_bounds bounds;
-	double half;
+	const struct kab_comparison *cmp = &pair->cmp;
 
-	if (rule->rule == KAB_STOP_PRECISION) {
-		half = (pair->gain_hi_pct - pair->gain_lo_pct) / 2;
-		return pair->compared &&
-		       kab_precision_reached(half, (size_t)blocks, rule->half_width_pct,
-					     KAB_STOP_MIN_BLOCKS);
+	switch (cmp->method) {
+	case KAB_METHOD_IDENTICAL:
+	case KAB_METHOD_EXACT: /* nothing varies: more blocks would not narrow it */
+		return 0;
+	case KAB_METHOD_DIFFERENCE:
+		return 50 * (cmp->diff_ci95.hi - cmp->diff_ci95.lo) / fabs(cmp->mean_base);
+	default:
+		return 50 * (cmp->ratio_ci95.hi - cmp->ratio_ci95.lo);
 	}
-	if (!pair->compared ||
-	    kab_spending_bounds(KAB_SPEND_OBRIEN_FLEMING, KAB_STOP_LOOKS, NULL, ALPHA, &bounds) < 0)
-		return false;
-	for (int k = 0; k < KAB_STOP_LOOKS; k++)
-		if (kab_stop_look_blocks(k, max_blocks) == blocks)
-			return pair->cmp.ratio_test.p < bounds.p[k] / (double)rows;
-	return false;
 }
 
-static int is_content(struct kab_lane *lane, int blocks, bool *ret, struct kab_err *err)
+/* Is this comparison decided enough? */
+static bool content(const struct kab_judged_row *row, const struct kab_pair *pair,
+		    const struct kab_stopping *rule, size_t family)
+{
+	if (!pair->compared)
+		return false;
+	if (rule->rule == KAB_STOP_PRECISION)
+		return kab_precision_reached(half_width_pct(pair), pair->blocks,
+					     rule->half_width_pct, KAB_STOP_MIN_BLOCKS);
+	/* Bonferroni at the bound of this look: what ends the run is what Holm then confirms. */
+	return row->look && pair->cmp.p < row->alpha / (double)family;
+}
+
+/* A case that gives nothing on a side will not get narrower; it must not keep the host busy. */
+static bool hopeless(const struct kab_pair *pair)
+{
+	return !pair->base->n_values || !pair->test->n_values;
+}
+
+static int is_content(struct kab_lane *lane, bool *ret, struct kab_err *err)
 {
 	struct kab_judge_opts opts = KAB_JUDGE_OPTS_INIT;
 	struct kab_row_list rows = { 0 };
 	struct kab_judgement judgement = { 0 };
 	int64_t id = lane->job->info.id;
-	size_t verdicts = 0;
 
 	if (kab_store_load_rows(lane->opts->store, &id, 1, &rows, err) < 0)
 		return -1;
@@ -58,19 +68,18 @@ static int is_content(struct kab_lane *lane, int blocks, bool *ret, struct kab_e
 		return -1;
 	}
 	*ret = true;
-	for (size_t i = 0; i < judgement.n; i++)
-		verdicts += judgement.v[i].verdict &&
-			    !strcmp(judgement.v[i].data->host, lane->host->name);
 	for (size_t i = 0; i < judgement.n; i++) {
 		const struct kab_judged_row *row = &judgement.v[i];
 
 		if (!row->verdict || strcmp(row->data->host, lane->host->name))
 			continue;
-		for (size_t k = 0; k < row->n_pairs; k++)
-			*ret = *ret && content(&row->pairs[k], &lane->job->stopping, blocks,
-					       lane->job->boots, verdicts);
+		for (size_t k = 0; k < row->n_pairs; k++) {
+			if (hopeless(&row->pairs[k]))
+				continue;
+			*ret = *ret &&
+			       content(row, &row->pairs[k], &lane->job->stopping, judgement.family);
+		}
 	}
-	*ret = *ret && verdicts;
 	kab_judgement_release(&judgement);
 	kab_row_list_release(&rows);
 	return 0;
@@ -185,7 +194,7 @@ int kab_adaptive_next(struct kab_lane *lane, bool *ret_more, struct kab_err *err
 		kab_lane_note(lane, "the maximum of %d blocks is reached", job->boots);
 		return 0;
 	}
-	if (is_content(lane, blocks, &enough, err) < 0)
+	if (is_content(lane, &enough, err) < 0)
 		return -1;
 	if (enough) {
 		char *text kab_autofree =

@@ -131,6 +131,9 @@ static void explain_pair(const struct kab_judgement *judgement, const struct kab
 		snprintf(name, sizeof(name), "%g %% interval of the ratio (equivalence)",
 			 100 * (1 - 2 * (1 - judgement->opts.confidence)));
 		interval(ret, name, cmp->ratio_ci90.lo, cmp->ratio_ci90.hi);
+		if (row->look)
+			kab_strv_addf(ret, "  look %d of %d of a run that may end early: level %s",
+				      row->look, row->data->looks, NUM(row->alpha));
 		kab_strv_addf(ret, "  t %s, df %s, p %s", NUM(cmp->ratio_test.t),
 			      NUM(cmp->ratio_test.df), NUM(cmp->p));
 		if (pair->in_family)

@@ -9,8 +9,10 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "judge/internal.h"
+#include "model/plan.h"
 #include "stats/describe.h"
 #include "stats/multiple.h"
+#include "stats/sequential.h"
 
 static const char *const corrections[] = { "holm", "bh", "none" };
 
@@ -30,12 +32,47 @@ int kab_correction_parse(const char *word, enum kab_correction *ret)
 	return -1;
 }
 
+/* Blocks of which a value is there; the numbers of blocks are dense, so the last one tells. */
+static int blocks_seen(const struct kab_row_data *data)
+{
+	int n = 0;
+
+	for (size_t s = 0; s < data->n_sets; s++)
+		for (size_t b = 0; b < data->sets[s].n_boots; b++)
+			if (data->sets[s].boots[b].n && data->sets[s].boots[b].block >= n)
+				n = data->sets[s].boots[b].block + 1;
+	return n;
+}
+
+/*
+ * A run that may end at a look has spent its error by the bounds, whenever it ended. Data between
+ * two looks (an interrupted run) get the bound of the earlier one, which is the smaller.
+ */
+static void set_level(struct kab_judged_row *row, const struct kab_judge_opts *opts)
+{
+	const struct kab_row_data *data = row->data;
+	struct kab_bounds bounds;
+	int look = 0, seen;
+
+	row->alpha = 1 - opts->confidence;
+	if (data->looks < 2 || data->looks > KAB_LOOKS_MAX || data->max_blocks < data->looks ||
+	    kab_spending_bounds(KAB_SPEND_OBRIEN_FLEMING, (size_t)data->looks, NULL, row->alpha,
+				&bounds) < 0)
+		return;
+	seen = blocks_seen(data);
+	while (look + 1 < data->looks && kab_stop_look_blocks(look + 1, data->max_blocks) <= seen)
+		look++;
+	row->alpha = bounds.p[look];
+	row->look = look + 1;
+}
+
 static void judge_row(const struct kab_row_data *data, const struct kab_judge_opts *opts,
 		      struct kab_judged_row *row)
 {
 	row->data = data;
 	row->n_sets = data->n_sets;
 	row->verdict = data->primary && data->dir != KAB_DIR_NONE;
+	set_level(row, opts);
 	row->sets = kab_xcalloc(data->n_sets + 1, sizeof(*row->sets));
 	for (size_t i = 0; i < data->n_sets; i++)
 		kab_set_summarise(&data->sets[i], opts->confidence, &row->sets[i]);

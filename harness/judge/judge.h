@@ -102,6 +102,12 @@ struct kab_judged_row {
 	struct kab_pair *pairs; /* n_sets - 1; pairs[i] compares sets[i + 1] with sets[0] */
 	size_t n_pairs;
 	bool verdict; /* carries verdicts: primary with a direction */
+	/*
+	 * Level of the tests: 1 - opts.confidence, but the nominal bound of the last look that the
+	 * data reach where the plan may end at a look; and the number of that look, else 0.
+	 */
+	double alpha;
+	int look;
 };
 
 /* Counts over the rows that carry verdicts. */

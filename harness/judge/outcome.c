@@ -185,7 +185,7 @@ struct kab_compare_opts kab_pair_compare_opts(const struct kab_judged_row *row,
 
 	ret.dir = row->data->dir == KAB_DIR_LOWER ? -1 : row->data->dir == KAB_DIR_HIGHER ? 1 : 0;
 	ret.confidence = opts->confidence;
-	ret.alpha = 1 - opts->confidence;
+	ret.alpha = row->alpha;
 	ret.margin = pair->margin_pct / 100;
 	ret.design = row->data->paired && !pair->one_boot ? KAB_DESIGN_PAIRED : KAB_DESIGN_UNPAIRED;
 	ret.unit = pair->one_boot ? KAB_UNIT_VALUES : KAB_UNIT_BOOTS;

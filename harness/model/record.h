@@ -93,6 +93,8 @@ struct kab_row_data {
 	double margin_pct; /* S of the verdict, percent of the base */
 	bool restarts; /* boots are restarts within one boot of the machine, not boots */
 	bool paired; /* analysis fixed by the plan: blocks of random pairs, tested paired */
+	int looks; /* the plan may end early at so many looks (kab_stop_look_blocks); 0: fixed length */
+	int max_blocks; /* with looks: blocks at the last one */
 	int order; /* of the suite */
 	struct kab_sample_set *sets;
 	size_t n_sets;

@@ -225,6 +225,10 @@ static void build(struct rows *rows, struct kab_row_list *ret)
 		row->primary = m->primary;
 		row->margin_pct = m->margin_pct;
 		row->paired = paired;
+		if (rows->n_runs == 1) {
+			row->looks = rows->run[0].looks;
+			row->max_blocks = rows->run[0].max_blocks;
+		}
 		row->order = g->order;
 		row->n_sets = rows->kernels.n;
 		row->sets = kab_xcalloc(row->n_sets + 1, sizeof(*row->sets));

@@ -66,6 +66,7 @@ struct rows_run {
 	int64_t id;
 	char *name;
 	bool paired;
+	int looks, max_blocks; /* as in struct kab_row_data */
 	int64_t sequence_base;
 	int block_base;
 };

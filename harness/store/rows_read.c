@@ -76,7 +76,9 @@ static int read_run(struct kab_store *store, struct rows *rows, size_t r, struct
 		store, err,
 		"SELECT name, coalesce(json_extract(plan_json, '$.analysis.design') = 'paired', 0),"
 		" (SELECT coalesce(max(sequence), 0) FROM iteration WHERE run_id = run.id),"
-		" (SELECT coalesce(max(block), -1) + 1 FROM boot WHERE run_id = run.id)"
+		" (SELECT coalesce(max(block), -1) + 1 FROM boot WHERE run_id = run.id),"
+		" coalesce(plan_json ->> '$.stopping.looks', 0), coalesce(plan_json ->> '$.boots', "
+		"0)"
 		" FROM run WHERE id = ?",
 		"i", run->id);
 	int rc = stmt ? kab_sql_step(store, stmt, err) : -1;
@@ -88,6 +90,8 @@ static int read_run(struct kab_store *store, struct rows *rows, size_t r, struct
 				   (long long)run->id, store->path);
 	run->name = kab_sql_text(stmt, 0);
 	run->paired = sqlite3_column_int(stmt, 1) != 0;
+	run->looks = sqlite3_column_int(stmt, 4);
+	run->max_blocks = sqlite3_column_int(stmt, 5);
 	if (r + 1 < rows->n_runs) {
 		rows->run[r + 1].sequence_base = run->sequence_base + sqlite3_column_int64(stmt, 2);
 		rows->run[r + 1].block_base = run->block_base + sqlite3_column_int(stmt, 3);
