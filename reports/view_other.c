@@ -35,6 +35,29 @@ void kab_view_other_head(const struct kab_group *g, struct kab_table *t)
 		     "diff = (test-base)/base, its sign is not a verdict; +/- is the CV");
 }
 
+/* 0.00 ms against 0.00 ms: one line for all such rows. */
+static void note_unresolved(const struct kab_group *g, const struct kab_labels *l,
+			    struct kab_table *t)
+{
+	struct kab_strv kab_autostrv names = KAB_STRV_INIT;
+	char *all kab_autofree = NULL, *line kab_autofree = NULL;
+
+	for (size_t i = 0; i < g->n; i++) {
+		const struct kab_judged_row *row = kab_group_row(g, i);
+		bool unresolved = false;
+
+		for (size_t p = 0; p < row->n_pairs; p++)
+			unresolved |= row->pairs[p].outcome == KAB_OUTCOME_BELOW_RESOLUTION;
+		if (unresolved)
+			kab_strv_take(&names, kab_labels_text(l, row));
+	}
+	if (!names.n)
+		return;
+	all = kab_strv_join(&names, ", ");
+	line = kab_xasprintf("note: below resolution, printed as 0 on both sides: %s", all);
+	kab_wrap(&t->notes, line, KAB_WIDTH_AIM, 6);
+}
+
 void kab_view_other(const struct kab_group *g, const struct kab_view_opts *opts,
 		    struct kab_table *t)
 {
@@ -77,5 +100,6 @@ void kab_view_other(const struct kab_group *g, const struct kab_view_opts *opts,
 		kab_labels_cells(&l, row, cells);
 		fill(row, opts, t, cells);
 	}
+	note_unresolved(g, &l, t);
 	kab_labels_release(&l);
 }

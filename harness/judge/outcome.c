@@ -124,7 +124,7 @@ static bool unresolved(const struct kab_judged_row *row, struct kab_pair *pair)
 	if (!is_time(row->data->unit) || a->min != 0 || a->max != 0 || b->min != 0 || b->max != 0)
 		return false;
 	conclude(pair, KAB_OUTCOME_BELOW_RESOLUTION,
-		 kab_xasprintf("every value is printed as 0 %s", row->data->unit));
+		 kab_xasprintf("identical, every value is printed as 0 %s", row->data->unit));
 	return true;
 }
 
