@@ -237,12 +237,12 @@ class Grub(FakeRoot):
     def test_write_that_is_lost(self):
         # As when an installation rewrites the block at the same time.
         real = shutil.which("grub-editenv")
-        self.stub("grub-editenv", 'case "$3" in next_entry=*) exit 0 ;; esac\nexec %s "$@"' % real)
+        self.stand_in("grub-editenv", 'case "$3" in next_entry=*) exit 0 ;; esac\nexec %s "$@"' % real)
         self.refused(NEW, "reads ''", "not rebooting")
 
     def test_write_that_is_overtaken(self):
         real = shutil.which("grub-editenv")
-        self.stub("grub-editenv", '%s "$@" || exit\ncase "$3" in next_entry=*) %s "$1" set next_entry=other;; esac'
+        self.stand_in("grub-editenv", '%s "$@" || exit\ncase "$3" in next_entry=*) %s "$1" set next_entry=other;; esac'
                   % (real, real))
         self.refused(NEW, "reads 'other'", "not rebooting")
 
@@ -379,7 +379,7 @@ class Bls(FakeRoot):
 class SystemdBoot(FakeRoot):
     def setUp(self):
         super().setUp()
-        self.stub("bootctl", 'case $1 in\n-x) echo /efi ;;\nset-oneshot) [ -z "$FAIL" ] && echo "$2" >%s/oneshot ;;\n'
+        self.stand_in("bootctl", 'case $1 in\n-x) echo /efi ;;\nset-oneshot) [ -z "$FAIL" ] && echo "$2" >%s/oneshot ;;\n'
                              '*) exit 1 ;;\nesac' % self.top)
         self.write("/efi/loader/loader.conf", "timeout 3\ndefault debian-*\n")
         for release in (NEW, RUNNING):

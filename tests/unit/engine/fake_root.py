@@ -62,21 +62,21 @@ class FakeRoot(unittest.TestCase):
         else:
             os.symlink(shutil.which(SHELL), os.path.join(self.bin, "sh"))
             path += ["/usr/bin", "/bin"]
-        self.stub("uname", '[ "$1" = -r ] && { echo "${FAKE_RELEASE:-%s}"; exit; }\n'
+        self.stand_in("uname", '[ "$1" = -r ] && { echo "${FAKE_RELEASE:-%s}"; exit; }\n'
                            '[ "$1" = -m ] && { echo x86_64; exit; }\necho Linux' % RUNNING)
         # What runs at an installation is looked at by the tests; no menu is ever regenerated.
-        self.stub("mkinitramfs", 'echo "initrd of $3" >"$2"')
-        self.stub("depmod", 'exit 0')
+        self.stand_in("mkinitramfs", 'echo "initrd of $3" >"$2"')
+        self.stand_in("depmod", 'exit 0')
         # Not those of the whole machine, again and again.
-        self.stub("sync", 'exit 0')
-        self.stub("update-grub", 'touch "%s/update-grub-was-called"' % self.top)
+        self.stand_in("sync", 'exit 0')
+        self.stand_in("update-grub", 'touch "%s/update-grub-was-called"' % self.top)
         self.env = {"PATH": ":".join(path), "KAB_BOOT_ROOT": self.root,
                     "KAB_BOOT_MOUNTS": self.top + "/mounts"}
 
     def tearDown(self):
         self.assertFalse(os.path.exists(self.top + "/update-grub-was-called"))
 
-    def stub(self, name, text):
+    def stand_in(self, name, text):
         path = os.path.join(self.bin, name)
         if os.path.lexists(path):
             os.unlink(path)

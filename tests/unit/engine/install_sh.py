@@ -107,6 +107,13 @@ class Install(FakeRoot):
         self.installed(KEY, "deb", "-", self.deb())
         self.check_files()
 
+    def test_dpkg_deb_of_busybox_is_not_used(self):
+        self.kernel()
+        package = self.deb()
+        self.stand_in("dpkg-deb", 'echo "dpkg-deb: unrecognized option: $1" >&2; exit 1')
+        self.installed(KEY, "deb", "-", package)
+        self.check_files()
+
     def test_several_packages_are_one_kernel(self):
         self.kernel()
         shutil.move(self.source + "/lib", self.top + "/lib")
@@ -263,13 +270,13 @@ class Install(FakeRoot):
             self.assertIn("cannot unpack", self.refused(KEY, name, "-", path))
 
     def test_initrd_maker_that_fails(self):
-        self.stub("mkinitramfs", 'echo "no such module" >&2; exit 1')
+        self.stand_in("mkinitramfs", 'echo "no such module" >&2; exit 1')
         self.kernel()
         self.assertIn("no such module", self.refused(KEY, "deb", "-", self.deb()))
 
     def test_tool_that_reads_stdin_does_not_eat_the_script(self):
-        self.stub("mkinitramfs", 'cat >/dev/null; echo "initrd of $3" >"$2"')
-        self.stub("depmod", "cat >/dev/null")
+        self.stand_in("mkinitramfs", 'cat >/dev/null; echo "initrd of $3" >"$2"')
+        self.stand_in("depmod", "cat >/dev/null")
         self.kernel()
         self.installed(KEY, "deb", "-", self.deb())
         self.check_files()
