@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 
 MAN = "harness/man/kab.1"
 
@@ -253,5 +254,55 @@ def examples(tree):
                         tree.bad(f"{rel}:{number}", f"kab {name} has no option --{option}")
 
 
-CHECKS = {"packages": packages, "examples": examples, "commands": commands, "runners": runners, "sources": sources, "tests": tests, "manual": manual,
+# What both the loader and the schema must refuse, as changes of a suite that both accept, with the words that
+# the loader must say (the place, and the nearest key).
+WRONG_SUITES = (
+    ({"iteratons": 3}, ("$", "iteratons")),
+    ({"repeat": {"iteratons": 3}}, ("$.repeat", "iterations")),
+    ({"repeat": {"warmups": 1}}, ("$.repeat", "warmup")),
+    ({"repeat": {"boots": 0}}, ("$.repeat.boots",)),
+    ({"repeat": {"boots": "3"}}, ("$.repeat.boots", "'3'")),
+    ({"margin_pct": -1}, ("$.margin_pct",)),
+    ({"conditions": {"smd": "on"}}, ("$.conditions.smd",)),
+    ({"conditions": {"smt": "maybe"}}, ("$.conditions.smt",)),
+    ({"conditions": {"cpuset": "all"}}, ("$.conditions.cpuset",)),
+    ({"quiet": "loud"}, ("$.quiet",)),
+    ({"hooks": {"h": {"apply": ["true"]}}}, ("$.hooks.h",)),
+    ({"name": "a b"}, ("$.name",)),
+    ({"cases": []}, ("$.cases",)),
+    ({"cases": [{"name": "x"}]}, ("$.cases[0]", "runner")),
+    ({"cases": [{"name": "x", "runner": "hackbench", "timeout": 5}]}, ("$.cases[0]", "timeout_s")),
+    ({"cases": [{"name": "x", "runner": "hackbench", "params": {"groups": []}}]}, ("$.cases[0].params.groups",)),
+    ({"cases": [{"name": "x", "runner": "hackbench", "background": {"settle_s": 1}}]}, ("$.cases[0].background",)),
+)
+
+
+def agreement(tree):
+    """The schema of suites and the loader refuse the same things, and the loader says where."""
+    import jsonschema
+
+    with open(tree.path("schemas/suite.schema.json"), encoding="utf-8") as f:
+        validator = jsonschema.Draft202012Validator(json.load(f))
+    good = {"name": "good", "cases": [{"name": "x", "runner": "hackbench", "params": {"groups": [1, 2]}}]}
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "suite.json")
+        for change, words in (({}, None), ({"_note": 1, "$schema": "x"}, None), *WRONG_SUITES):
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump({**good, **change}, f)
+            done, valid = kab(tree, "suites", path), validator.is_valid({**good, **change})
+            what = json.dumps(change)
+            if words is None:
+                if done.returncode or not valid:
+                    tree.bad("a good suite", f"{what} is refused: {done.stderr.strip()}")
+                continue
+            if valid:
+                tree.bad("schemas/suite.schema.json", f"accepts {what}")
+            if done.returncode != 3:
+                tree.bad("kab suites", f"exits with {done.returncode} for {what}")
+            for word in (path, *words):
+                if word not in done.stderr:
+                    tree.bad("kab suites", f"does not say '{word}' of {what}: {done.stderr.strip()}")
+
+
+CHECKS = {"agreement": agreement, "packages": packages, "examples": examples, "commands": commands, "runners": runners, "sources": sources, "tests": tests, "manual": manual,
           "help": help_, "suites": suites, "schemas": schemas}

@@ -63,6 +63,8 @@ PLANTS = (
     ("schemas", "schemas/lab.schema.json", lambda s: s.replace('"console"', '"konsole"'), "differ"),
     ("schemas", "suites/quick.json", lambda s: s.replace("iterations", "iteratons"), "iteratons"),
     ("schemas", "docs/suites.md", lambda s: s + "\n```json\n{ \"cases\": 3 }\n```\n", "example of a suite"),
+    ("agreement", "schemas/suite.schema.json", lambda s: s.replace('"minimum": 1, "maximum": 1000,', '"maximum": 1000,'),
+     'accepts {"repeat": {"boots": 0}}'),
     ("packages", "cmake/packages.txt", lambda s: s.replace("libgsl-dev", "gsl-dev"), "no line for libgsl-dev"),
     ("packages", "cmake/packages.txt", lambda s: s + "gcc\n", "expected USE PACKAGE CHECK"),
     ("examples", "README.md", lambda s: s + "\n    kab walk\n", "no command 'walk'"),
