@@ -29,7 +29,7 @@ static void print_one(struct kab_cli *cli, const struct kab_installed *k)
 	if (k->no_modules)
 		kab_strv_add(&words, "no modules");
 	text = kab_strv_join(&words, ", ");
-	fprintf(cli->out, "  %-32s%s%s\n", k->release, *text ? "  " : "", text);
+	fprintf(cli->out, "  %-*s%s%s\n", *text ? 32 : 0, k->release, *text ? "  " : "", text);
 }
 
 static int list(struct kab_cli *cli, const struct kab_lab_host *host, struct kab_session *s,

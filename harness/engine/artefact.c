@@ -183,7 +183,7 @@ int kab_install_identify(struct kab_kernel *kernel, struct kab_err *err)
 }
 
 /* "linux-image-RELEASE_VERSION_ARCH.deb" has it in its name; else NULL. Caller frees. */
-static char *likely_release(const struct kab_kernel *kernel)
+char *kab_artefact_likely_release(const struct kab_kernel *kernel)
 {
 	if (kernel->kind != KAB_KERNEL_DEB || kernel->release)
 		return kab_xstrdup(kernel->release);
@@ -210,8 +210,8 @@ int kab_install_conflicts(const struct kab_kernel_list *kernels, struct kab_err 
 
 			if (!a->key || !b->key || !strcmp(a->key, b->key))
 				continue;
-			x = likely_release(a);
-			y = likely_release(b);
+			x = kab_artefact_likely_release(a);
+			y = kab_artefact_likely_release(b);
 			if (x && y && !strcmp(x, y))
 				return kab_err_set(
 					err, KAB_ERR_CONFIG,

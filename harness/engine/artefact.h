@@ -32,6 +32,10 @@ int kab_artefact_open(const struct kab_kernel *kernel, struct kab_artefact *ret,
 		      struct kab_err *err);
 void kab_artefact_release(struct kab_artefact *art);
 
+/* kernel->release, else what the name of a package says: a guess, for questions only. NULL: none.
+ * Caller frees. */
+char *kab_artefact_likely_release(const struct kab_kernel *kernel);
+
 /* The release that an x86 bzImage or an uncompressed Image or vmlinux names; NULL when it does not
  * show. Caller frees. */
 char *kab_artefact_image_release(const char *path);

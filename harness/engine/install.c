@@ -104,13 +104,14 @@ static int ask_check(const struct kab_lab_host *host, struct kab_session *s,
 {
 	struct kab_strv kab_autostrv args = KAB_STRV_INIT;
 	struct kab_exec_result res = { 0 };
+	char *release kab_autofree = kab_artefact_likely_release(kernel);
 	char *free_kib kab_autofree = NULL;
 	int64_t kib;
 	int status;
 
 	kab_strv_add(&args, kernel->key);
 	kab_strv_add(&args, kinds[kernel->kind]);
-	kab_strv_add(&args, kernel->release ? kernel->release : "-");
+	kab_strv_add(&args, release ? release : "-");
 	for (size_t i = 0; i < art->n; i++)
 		if (kernel->kind != KAB_KERNEL_IMAGE || art->v[i].role == KAB_FILE_MODULES)
 			kab_strv_add(&args, art->v[i].name);

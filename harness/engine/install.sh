@@ -74,10 +74,14 @@ unpack() {
 	p=$(packer "$1")
 	if [ -n "$p" ]; then "$p" -dc; else cat; fi
 }
+# busybox has a program of that name that cannot give the archive.
+dpkg_deb() {
+	dpkg-deb --version 2>/dev/null </dev/null | grep -q Debian
+}
 tar_stream() {
 	if [ "$kind" != deb ]; then
 		unpack "$1" <"$1"
-	elif have dpkg-deb; then
+	elif dpkg_deb; then
 		dpkg-deb --fsys-tarfile "$1"
 	else
 		member=$(ar t "$1" | grep '^data\.tar' | head -n 1)
@@ -320,7 +324,7 @@ check() {
 	for t in tar sha256sum awk df du; do
 		have $t || refuse "'$t' is not installed"
 	done
-	[ "$kind" != deb ] || have dpkg-deb || have ar || refuse 'neither dpkg-deb nor ar is installed (Debian package binutils)'
+	[ "$kind" != deb ] || dpkg_deb || have ar || refuse 'neither dpkg-deb nor ar is installed (Debian package binutils)'
 	for f in "$@"; do
 		p=$(packer "$f")
 		[ -z "$p" ] || have "$p" || refuse "'$p' is not installed, and $f needs it"
