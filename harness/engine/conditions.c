@@ -125,3 +125,49 @@ int kab_conditions_undo(struct kab_session *s, const char *become, const char *d
 	kab_strv_add(&args, dir);
 	return call(s, become, &args, NULL, wait, err);
 }
+
+static int mark(struct kab_session *s, const char *become, const char *script, const char *dir,
+		const char *run_id, const struct kab_wait *wait, bool *ret, struct kab_err *err)
+{
+	struct kab_strv kab_autostrv argv = KAB_STRV_INIT;
+	struct kab_exec_result res = { 0 };
+	struct kab_exec req = { 0 };
+	int status;
+
+	if (become) {
+		kab_strv_add(&argv, become);
+		kab_strv_add(&argv, "-n");
+	}
+	kab_strv_add(&argv, "sh");
+	kab_strv_add(&argv, "-c");
+	kab_strv_add(&argv, script);
+	kab_strv_add(&argv, "sh");
+	kab_strv_addf(&argv, "%s/%s/held", dir, run_id);
+	req.argv = (const char *const *)kab_strv_argv(&argv);
+	status = s->ops->exec(s, &req, wait, &res, err);
+	if (status == 0) {
+		kab_buf_rtrim(&res.out, "\r\n");
+		*ret = !strcmp(kab_buf_str(&res.out), "yes");
+		if (!*ret && strcmp(kab_buf_str(&res.out), "no"))
+			status = kab_err_set(err, KAB_ERR_REMOTE,
+					     "the host did not say whether '%s' has its mark",
+					     run_id);
+	}
+	kab_exec_result_release(&res);
+	return status;
+}
+
+int kab_conditions_mark(struct kab_session *s, const char *become, const char *dir,
+			const char *run_id, const struct kab_wait *wait, struct kab_err *err)
+{
+	bool done;
+
+	return mark(s, become, ": >\"$1\" && echo yes || echo no", dir, run_id, wait, &done, err);
+}
+
+int kab_conditions_marked(struct kab_session *s, const char *become, const char *dir,
+			  const char *run_id, bool *ret, const struct kab_wait *wait,
+			  struct kab_err *err)
+{
+	return mark(s, become, "[ -e \"$1\" ] && echo yes || echo no", dir, run_id, wait, ret, err);
+}

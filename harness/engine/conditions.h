@@ -7,6 +7,8 @@
 #ifndef KAB_ENGINE_CONDITIONS_H
 #define KAB_ENGINE_CONDITIONS_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "model/condition.h"
 #include "transport/transport.h"
@@ -25,5 +27,15 @@ int kab_conditions_verify(struct kab_session *s, const char *become, const char 
 			  struct kab_err *err);
 int kab_conditions_undo(struct kab_session *s, const char *become, const char *dir,
 			const struct kab_wait *wait, struct kab_err *err);
+
+/*
+ * That a condition held to the end of a run is worth remembering when it has to be taken back before
+ * the run's result is stored: a mark in the run's folder. *ret: is it there?
+ */
+int kab_conditions_mark(struct kab_session *s, const char *become, const char *dir,
+			const char *run_id, const struct kab_wait *wait, struct kab_err *err);
+int kab_conditions_marked(struct kab_session *s, const char *become, const char *dir,
+			  const char *run_id, bool *ret, const struct kab_wait *wait,
+			  struct kab_err *err);
 
 #endif

@@ -338,6 +338,17 @@ static int adopt(struct kab_lane *lane, struct kab_err *err)
 		if (run.state != KAB_DETACH_STARTING && run.state != KAB_DETACH_RUNNING &&
 		    run.state != KAB_DETACH_DONE)
 			continue;
+		if (run.state == KAB_DETACH_DONE) {
+			bool held;
+
+			if (kab_conditions_marked(lane->session, lane->host->become,
+						  kab_detach_base(lane->detach), step->remote_id,
+						  &held, &wait, err) < 0)
+				return -1;
+			/* Its condition was looked at before it was taken back. */
+			if (held)
+				continue;
+		}
 		set = kab_job_condition(lane->job, step->condition);
 		lane->condition = set && set->n ? set : NULL;
 		kab_lane_note(lane, run.state == KAB_DETACH_DONE

@@ -581,6 +581,23 @@ static void clean(struct attempt *a)
 			a->lane->host->name, a->run_id, err.text);
 }
 
+/* The result could not be fetched or stored, and the lane is about to take its condition back. */
+static void remember_condition(const struct attempt *a)
+{
+	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+	const struct kab_lab_host *host = a->lane->host;
+	struct kab_err err = KAB_ERR_INIT;
+	const char *base;
+
+	if (a->run.state != KAB_DETACH_DONE || !a->lane->condition || !a->lane->session ||
+	    !a->lane->detach)
+		return;
+	base = kab_detach_base(a->lane->detach);
+	if (kab_conditions_verify(a->lane->session, host->become, base, a->lane->condition, &wait,
+				  &err) == 0)
+		kab_conditions_mark(a->lane->session, host->become, base, a->run_id, &wait, &err);
+}
+
 static int one_attempt(struct kab_lane *lane, struct kab_step_info *step,
 		       const struct kab_boot_info *boot, bool *ret_rebooted, struct kab_err *err)
 {
@@ -603,8 +620,11 @@ static int one_attempt(struct kab_lane *lane, struct kab_step_info *step,
 	step_event(&a, KAB_EVENT_STEP_BEGIN, NAN, "", NULL);
 	status = kab_store_iteration_started(lane->opts->store, step->id, a.run_id,
 					     a.started_wall_ns, err);
-	if (status == 0)
+	if (status == 0) {
 		status = with_reconnects(&a, err);
+		if (status < 0)
+			remember_condition(&a);
+	}
 	if (status == 0) {
 		*ret_rebooted = a.run.state == KAB_DETACH_REBOOTED;
 		clean(&a);

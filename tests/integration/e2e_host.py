@@ -82,7 +82,7 @@ class Conditions(e2e.Case):
                                                              state=calls)],
                                              repeat={"iterations": 1}),
                            "--kernel", "a=running", "--condition", "file:%s=new" % self.knob)
-        e2e.wait_for("the benchmark", lambda: os.path.exists(calls))
+        e2e.wait_for("the benchmark", lambda: os.path.exists(calls), process=first)
         second = self.kab("run", self.suite([self.synthetic()], name="other.json"),
                           "--kernel", "a=running", "--condition", "file:%s=mine" % self.knob,
                           "--db", self.path("other.db"))
@@ -169,7 +169,7 @@ class TwoControllers(e2e.Case):
         suite = self.suite([self.synthetic(sleep_s=3, fail_every=9999999, state=calls)],
                            repeat={"iterations": 1})
         first = self.start("run", suite, "--kernel", "a=running")
-        e2e.wait_for("the benchmark", lambda: os.path.exists(calls))
+        e2e.wait_for("the benchmark", lambda: os.path.exists(calls), process=first)
         second = self.kab("run", suite, "--kernel", "a=running", "--db", self.path("b.db"))
         self.assertEqual(second.status, 4, second.err)
         self.assertRegex(second.err, r"held by uid\d+@\S+ for another \d+ s")
@@ -216,7 +216,8 @@ head -c 300000 /dev/urandom | base64
 echo "Time: 0.123"
 """.format(dir=self.dir))
         suite = self.suite([{"name": "hb", "runner": "hackbench", "params": {"groups": 1}}],
-                           repeat={"iterations": 12})
+                           repeat={"iterations": 12},
+                           conditions={"file:" + self.write("knob", "old\n"): "new"})
         r = self.kab("run", suite, "--kernel", "a=running", "--name", "full")
         self.assertEqual(r.status, 4, r.err)
         self.assertRegex(r.err, "full|space")
@@ -225,6 +226,8 @@ echo "Time: 0.123"
         self.assertLess(invoked, 12, "no host is kept busy without a store")
         self.assertEqual(len(self.runs_on_target()), 1, "the finished iteration is kept")
         self.assertEqual(self.lease_owner(), "-")
+        with open(self.path("knob"), encoding="ascii") as f:
+            self.assertEqual(f.read(), "old\n", "the host is left as it was found")
         subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
         done = self.states().get("done", 0)
         self.assertEqual(invoked, done + 1)
@@ -240,7 +243,7 @@ class Readers(e2e.Case):
     def test_readers_beside_the_writer(self):
         suite = self.suite([self.synthetic(name=n) for n in ("x", "y")], repeat={"iterations": 4})
         p = self.start("run", suite, "--kernel", "base=running", "--kernel", "same=running")
-        e2e.wait_for("the first result", lambda: self.states().get("done", 0) >= 1)
+        e2e.wait_for("the first result", lambda: self.states().get("done", 0) >= 1, process=p)
         if not self.has_command("report"):
             self.skipTest("no report yet")
         said = []

@@ -112,13 +112,17 @@ def processes():
     return found
 
 
-def wait_for(what, condition, seconds=PATIENCE):
-    """Poll until condition() is true and return its value."""
+def wait_for(what, condition, seconds=PATIENCE, process=None):
+    """Poll until condition() is true and return its value; in vain when the process has ended."""
     end = time.monotonic() + seconds
     while True:
+        ended = process and process.poll() is not None
         value = condition()
         if value:
             return value
+        if ended:
+            raise AssertionError("kab ended with %d, and no %s; it said:\n%s"
+                                 % (process.returncode, what, process.communicate()[1]))
         if time.monotonic() > end:
             raise AssertionError("waited %d s for %s" % (seconds, what))
         time.sleep(0.05)

@@ -182,7 +182,7 @@ class Ssh(e2e.Case):
         seen = self.path("calls")
         first = self.start("run", self.suite([self.synthetic(sleep_s=4, fail_every=9999999, state=seen)],
                                              repeat={"iterations": 1}), "--kernel", "a=running")
-        e2e.wait_for("the benchmark", lambda: os.path.exists(seen))
+        e2e.wait_for("the benchmark", lambda: os.path.exists(seen), process=first)
         second = self.kab("run", self.suite([self.synthetic()], name="b.json"), "--kernel", "a=running",
                           "--db", self.path("b.db"), *self.lab())
         self.assertEqual(second.status, 4, second.err)
@@ -207,7 +207,7 @@ class Ssh(e2e.Case):
         h = self.host("h1")
         p = self.start("run", self.suite([self.calls(sleep_s=3)], repeat={"iterations": 2}),
                        "--kernel", "a=running", *self.lab())
-        e2e.wait_for("the benchmark", lambda: self.count(h) == 1)
+        e2e.wait_for("the benchmark", lambda: self.count(h) == 1, process=p)
         h.cut_links()
         r = self.finish(p)
         self.assertEqual(r.status, 0, r.err)
@@ -220,7 +220,7 @@ class Ssh(e2e.Case):
         h = self.host("h1")
         p = self.start("run", self.suite([self.calls(sleep_s=60)]), "--kernel", "a=running",
                        "--name", "r", *self.lab())
-        e2e.wait_for("the benchmark", lambda: self.count(h) == 1)
+        e2e.wait_for("the benchmark", lambda: self.count(h) == 1, process=p)
         p.send_signal(signal.SIGTERM)
         r = self.finish(p, timeout=40)
         self.assertEqual(r.status, 130, r.err)
@@ -230,7 +230,7 @@ class Ssh(e2e.Case):
         h = self.host("h1")
         p = self.start("run", self.suite([self.calls(sleep_s=2)], repeat={"iterations": 3}),
                        "--kernel", "a=running", *self.lab())
-        e2e.wait_for("the second invocation", lambda: self.count(h) == 2)
+        e2e.wait_for("the second invocation", lambda: self.count(h) == 2, process=p)
         h.crash()
         r = self.finish(p)
         self.assertEqual(r.status, 5, r.err)

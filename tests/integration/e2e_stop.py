@@ -16,7 +16,7 @@ class Stop(e2e.Case):
         case = self.synthetic(sleep_s=sleep_s, fail_every=1000000, state=self.calls)
         suite = self.suite([case], repeat={"iterations": iterations}, **more)
         p = self.start("run", suite, "--kernel", "base=running", "--name", "r")
-        e2e.wait_for("the first invocation", lambda: os.path.exists(self.calls))
+        e2e.wait_for("the first invocation", lambda: os.path.exists(self.calls), process=p)
         return p
 
     def count(self):

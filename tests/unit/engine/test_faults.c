@@ -217,6 +217,14 @@ static void check(struct fixture *f, const char *what)
 	size_t n;
 	DIR *dir;
 
+	assert_int_equal(kab_store_list_steps(f->store, f->run_id, 0, &steps, &n, NULL), 0);
+	for (size_t i = 0; i < n; i++) {
+		if (steps[i].state != KAB_ITER_DONE)
+			print_message("%s: %s: %s\n", what, kab_iter_state_name(steps[i].state),
+				      steps[i].reason ? steps[i].reason : "");
+		kab_step_info_release(&steps[i]);
+	}
+	free(steps);
 	assert_int_equal(kab_store_find_run(f->store, "r", &info, NULL, NULL), 0);
 	if (info.state != KAB_RUN_COMPLETE || info.n_done != (size_t)iterations ||
 	    info.n_iterations != (size_t)iterations)
