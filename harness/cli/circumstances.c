@@ -160,10 +160,11 @@ static char *config_text(const struct seen_list *list)
 /* Settings of the machine that must not differ between kernels unless they are the subject. */
 static void add_differences(const struct seen_list *list, struct kab_strv *ret)
 {
-	static const char *const keys[] = { "smt",	   "governor",	"turbo", "thp",
-					    "clocksource", "microcode", "cpus",	 "memory_mb",
-					    "swap_mb",	   "libc",	"os",	 "mitigations",
-					    "cstates",	   "page_size", "model", "tainted" };
+	static const char *const keys[] = { "smt",	   "governor",	   "turbo",	"thp",
+					    "clocksource", "modules_tree", "microcode", "cpus",
+					    "memory_mb",   "swap_mb",	   "libc",	"os",
+					    "mitigations", "cstates",	   "page_size", "model",
+					    "tainted" };
 
 	for (size_t i = 1; i < list->n; i++) {
 		for (size_t k = 0; k < KAB_ARRAY_SIZE(keys); k++) {

@@ -114,6 +114,12 @@ fact virt "$virt"
 fact cstates "$(first $sys/cpu/cpuidle/current_driver)"
 fact os "$(sed -n 's/^PRETTY_NAME="\{0,1\}\([^"]*\)"\{0,1\}$/\1/p' /etc/os-release 2>/dev/null | head -n 1)"
 fact libc "$(getconf GNU_LIBC_VERSION 2>/dev/null)"
+# A kernel without its own modules runs, but as another machine.
+if [ -n "$(ls "/lib/modules/$(uname -r)" 2>/dev/null)" ]; then
+	fact modules_tree own
+else
+	fact modules_tree "none of $(uname -r); there are: $(ls /lib/modules 2>/dev/null | tr '\n' ' ')"
+fi
 fact modules_hash "$(cut -d' ' -f1 /proc/modules 2>/dev/null | sort | sha256sum 2>/dev/null | cut -d' ' -f1)"
 
 for t in "$@"; do

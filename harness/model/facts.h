@@ -8,7 +8,7 @@
  *   commit tainted
  *   cpus cores sockets nodes threads_per_core memory_mb uid
  *   smt governor turbo thp mitigations swap_mb clocksource caches microcode load1 users
- *   page_size workdir uptime_s date
+ *   page_size workdir uptime_s date modules_tree
  *   tool.NAME=PATH            a benchmark or helper that was found
  *   tool_version.NAME=TEXT    what it says of its version
  *   problem.KEY=TEXT          why something could not be read
