@@ -40,12 +40,12 @@ def headers(tree):
 
 
 def wanted(words, origin, root):
-    """Include paths, definitions and the language of a compiler call, moved to another root."""
+    """Include paths, definitions, language and warnings left out of a compiler call, moved to another root."""
     keep = []
     for i, word in enumerate(words):
         if word == "-isystem":
             keep += [word, words[i + 1]]
-        elif word.startswith(("-I", "-D", "-std")) and not word.startswith("-D_FORTIFY"):
+        elif word.startswith(("-I", "-D", "-std", "-Wno-")) and not word.startswith("-D_FORTIFY"):
             ours = word.startswith("-I" + origin) and "/build" not in word[len(origin):]
             keep.append(word.replace(origin, root, 1) if ours else word)
     return keep
@@ -63,7 +63,7 @@ def clang(tree):
         if rel.startswith(("..", "build")) or (tree.only and not re.search(tree.only, rel)):
             continue
         keep = wanted(shlex.split(entry["command"]), origin, tree.root)
-        jobs.append((rel, ["clang-14", *keep, *WARNINGS, "-fsyntax-only", tree.path(rel)], entry["directory"]))
+        jobs.append((rel, ["clang-14", *WARNINGS, *keep, "-fsyntax-only", tree.path(rel)], entry["directory"]))
     if not jobs:
         tree.bad("compile_commands.json", "names no source of this tree")
     report(tree, each(jobs))

@@ -248,8 +248,6 @@ static void file_that_changes_while_it_is_fetched(void **state)
 
 static void a_later_process_goes_on(void **state)
 {
-	char *path kab_autofree = NULL;
-
 	(void)state;
 	bad("g-hang", (struct call){ .seconds = 1.5 }, KAB_ERR_TIMEOUT, "10000 bytes are kept");
 	expect_request("range=- ");
