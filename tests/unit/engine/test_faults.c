@@ -259,7 +259,7 @@ static void check(struct fixture *f, const char *what)
 		if (!strncmp(entry->d_name, "kab-", 4))
 			fail_msg("%s: %s is left on the target", what, entry->d_name);
 	closedir(dir);
-	if (atoi(calls) != iterations)
+	if (strtol(calls, NULL, 10) != iterations)
 		fail_msg("%s: %s invocations for %d iterations", what, calls, iterations);
 }
 
@@ -410,7 +410,7 @@ int main(int argc, char **argv)
 	int failed = 0;
 
 	if (getenv("KAB_TEST_ITERATIONS"))
-		iterations = atoi(getenv("KAB_TEST_ITERATIONS"));
+		iterations = (int)strtol(getenv("KAB_TEST_ITERATIONS"), NULL, 10);
 	go_private();
 	for (size_t i = 0; i < KAB_ARRAY_SIZE(all); i++) {
 		const struct CMUnitTest one[] = { all[i] };
