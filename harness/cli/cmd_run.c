@@ -226,9 +226,9 @@ static int launch(struct launch *l, struct kab_cli *cli, const struct kab_args *
 	if (strcmp(l->stored_name, l->name))
 		kab_cli_say(cli, "kab: the name '%s' is taken; this run is '%s'", l->name,
 			    l->stored_name);
-	kab_cli_say(cli, "kab: run '%s': %zu steps on %zu host%s, seed %llu", l->stored_name,
-		    l->plan.n_steps, l->n_hosts, l->n_hosts == 1 ? "" : "s",
-		    (unsigned long long)l->plan.seed);
+	kab_cli_say(cli, "kab: run '%s': %s%zu steps on %zu host%s, seed %llu", l->stored_name,
+		    l->plan.stop_text ? "up to " : "", l->plan.n_steps, l->n_hosts,
+		    l->n_hosts == 1 ? "" : "s", (unsigned long long)l->plan.seed);
 	*ret_status = kab_setup_execute(cli, l->store, run_id, l->stored_name, &l->lab,
 					l->interrupt, &execute);
 	return 0;

@@ -108,6 +108,9 @@ void kab_dry_run_print(struct kab_cli *cli, const struct kab_engine_new *what,
 	if (plan->warmup)
 		fprintf(f, ", %d warm-up%s", plan->warmup, plan->warmup == 1 ? "" : "s");
 	fprintf(f, "\nAnalysis: %s\n", plan->analysis);
+	if (plan->stop_text)
+		fprintf(f, "Length: %s; the first %d blocks are run in any case\n", plan->stop_text,
+			plan->first_blocks);
 	if (plan->n_conditions > 1 || *plan->conditions[0].text) {
 		fprintf(f, "Conditions:");
 		for (size_t c = 0; c < plan->n_conditions; c++)
@@ -134,9 +137,9 @@ void kab_dry_run_print(struct kab_cli *cli, const struct kab_engine_new *what,
 		longest = fmax(longest, total);
 	}
 	time = kab_text_duration(longest);
-	fprintf(f, "%zu steps, %s%s%s of measuring; reboots by kab: ", plan->n_steps,
-		unknown ? "at least " : "about ", time,
-		unknown ? " (some durations are unknown)" : "");
+	fprintf(f, "%s%zu steps, %s%s%s of measuring; reboots by kab: ",
+		plan->stop_text ? "up to " : "", plan->n_steps, unknown ? "at least " : "about ",
+		time, unknown ? " (some durations are unknown)" : "");
 	if (plan->booting)
 		fprintf(f, "%zu\n", plan->n_boots);
 	else
