@@ -129,8 +129,15 @@ static int take_lease(struct kab_lane *lane, struct kab_err *err)
 				      KAB_LEASE_KILL_LEFTOVER, &wait, &lane->lease, &info,
 				      err) == 0)
 			return 0;
-		if (err->code != KAB_ERR_BUSY || kab_now_mono_ns() >= deadline)
+		if (err->code != KAB_ERR_BUSY)
 			return -1;
+		if (kab_now_mono_ns() >= deadline) {
+			struct kab_err held = *err;
+
+			return kab_err_set(err, KAB_ERR_BUSY,
+					   "%s; to wait for it: kab resume %s --wait SECONDS",
+					   held.text, lane->job->info.name);
+		}
 		if (!said)
 			kab_lane_note(lane, "waiting: %s", err->text);
 		said = true;
@@ -224,12 +231,25 @@ static int close_boots(struct kab_lane *lane, const bool *in_session, struct kab
 		for (size_t k = 0; k < lane->n_steps; k++)
 			open = open || (lane->steps[k].boot_id == lane->boots[i].id &&
 					is_open(&lane->steps[k]));
-		if (in_session[i] && !open &&
-		    kab_store_boot_state(lane->opts->store, lane->boots[i].id, "done", NULL, err) <
-			    0)
+		if (!in_session[i] || open)
+			continue;
+		if (kab_store_boot_state(lane->opts->store, lane->boots[i].id, "done", NULL, err) <
+		    0)
 			return -1;
+		free(lane->boots[i].state);
+		lane->boots[i].state = kab_xstrdup("done");
 	}
 	return 0;
+}
+
+/* Boots whose last iteration was stored, but kab or the link ended before they were closed. */
+static int close_forgotten(struct kab_lane *lane, struct kab_err *err)
+{
+	bool *proven kab_autofree = kab_xcalloc(lane->n_boots + 1, sizeof(*proven));
+
+	for (size_t i = 0; i < lane->n_boots; i++)
+		proven[i] = !strcmp(lane->boots[i].state, "proven");
+	return close_boots(lane, proven, err);
 }
 
 /* All open steps of the boots that take part, in the order of the plan. */
@@ -250,6 +270,10 @@ static int run_session(struct kab_lane *lane, const bool *in_session, struct kab
 		if (rebooted) {
 			kab_store_event(lane->opts->store, lane->job->info.id, boot->id,
 					"unexpected-reboot", "the host restarted by itself", NULL);
+			kab_lane_note(lane, "the host restarted by itself");
+			/* The lease did not outlive it, and a power cut may have taken its file. */
+			if (take_lease(lane, err) < 0)
+				return -1;
 			/* Settings in files outlive a restart; the note of their old values does too. */
 			if (undo_condition(lane, err) < 0)
 				return -1;
@@ -279,6 +303,8 @@ static int sessions(struct kab_lane *lane, struct kab_err *err)
 			return -1;
 		switch (answer) {
 		case KAB_BOOT_NOTHING:
+			if (close_forgotten(lane, err) < 0)
+				return -1;
 			if (kab_adaptive_next(lane, &more, err) < 0)
 				return -1;
 			if (more) {

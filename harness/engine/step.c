@@ -39,6 +39,8 @@ struct attempt {
 	double timeout_s;
 	int64_t started_wall_ns;
 	bool looked; /* the host was found quiet, or quiet enough */
+	bool started; /* the host said so */
+	bool rebooted; /* the host is in another boot than the one that was proven */
 	struct kab_detach_result run;
 	struct kab_buf streams[34];
 	const char *stream_names[34];
@@ -484,11 +486,36 @@ static int await_quiet(struct attempt *a, struct kab_err *err)
 }
 
 /*
+ * The host is in another boot. What had finished before is as good as ever; what was under way is
+ * lost, also when the power cut took its folder; what had not begun waits for the next boot.
+ */
+static int after_reboot(struct attempt *a, struct kab_err *err)
+{
+	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+
+	a->rebooted = true;
+	if (kab_detach_status(a->lane->detach, a->run_id, &wait, &a->run, err) < 0)
+		return -1;
+	if (a->run.state == KAB_DETACH_NONE && !a->started)
+		return 0;
+	if (a->run.state != KAB_DETACH_DONE || strcmp(a->run.boot_id, a->boot->os_boot_id))
+		a->run.state = KAB_DETACH_REBOOTED;
+	return fetch(a, err) < 0 ? -1 : judge_and_commit(a, err);
+}
+
+/*
  * Start, wait, fetch, commit. Every call may be repeated after a lost link: a run id is executed
  * at most once on the target, so nothing is done twice.
  */
 static int carry_out(struct attempt *a, struct kab_err *err)
 {
+	struct kab_wait soon = kab_lane_wait(a->lane, CALL_S);
+	char boot_id[40];
+
+	if (kab_probe_boot_id(a->lane->session, &soon, boot_id, err) < 0)
+		return -1;
+	if (strcmp(boot_id, a->boot->os_boot_id))
+		return after_reboot(a, err);
 	/* Not after a lost link or for a run that is under way: it would see itself. */
 	if (!a->looked && a->step->state == KAB_ITER_PENDING) {
 		int quiet = await_quiet(a, err);
@@ -502,7 +529,10 @@ static int carry_out(struct attempt *a, struct kab_err *err)
 
 		if (kab_lease_extend(a->lane->session, &a->lane->lease, (int64_t)longest(a) + 60,
 				     false, &wait, err) < 0 ||
-		    start(a, err) < 0 || sleep_until_over(a, err) < 0)
+		    start(a, err) < 0)
+			return -1;
+		a->started = true;
+		if (sleep_until_over(a, err) < 0)
 			return -1;
 		/* Ended by kab itself, in a stop whose cleaning did not get through or by who had
 		 * the lease meanwhile: that is no failure of the benchmark. */
@@ -554,6 +584,10 @@ static int with_reconnects(struct attempt *a, struct kab_err *err)
 			kab_lane_disconnect(a->lane);
 			if (kab_lane_connect(a->lane, &ignored) == 0)
 				abandon(a);
+		} else if (!kab_lane_link_lost(err) && err->code != KAB_ERR_BUSY &&
+			   a->run.state != KAB_DETACH_DONE) {
+			/* The lane is about to give the host back: nothing of it may go on there. */
+			abandon(a);
 		}
 		return -1;
 	}
@@ -626,7 +660,7 @@ static int one_attempt(struct kab_lane *lane, struct kab_step_info *step,
 			remember_condition(&a);
 	}
 	if (status == 0) {
-		*ret_rebooted = a.run.state == KAB_DETACH_REBOOTED;
+		*ret_rebooted = a.rebooted || a.run.state == KAB_DETACH_REBOOTED;
 		clean(&a);
 	}
 out:

@@ -26,7 +26,6 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "engine/bind.h"
@@ -48,7 +47,7 @@ struct fixture {
 	struct kab_store *store;
 	int64_t run_id;
 	int cancel_fd;
-	int64_t cancel_at_ns; /* 0: never */
+	long cancel_op; /* cancel when this operation was begun; 0: never */
 };
 
 static void run_tool(const char *const *argv)
@@ -170,15 +169,24 @@ static void teardown(struct fixture *f)
 	free(f->db);
 }
 
+/* Operations that were begun so far. */
+static long operations(struct fixture *f)
+{
+	char *path kab_autofree = kab_xasprintf("%s.count", f->script);
+	char *count kab_autofree = get(path);
+
+	return strtol(count, NULL, 10);
+}
+
 static void tick(void *ctx)
 {
 	struct fixture *f = ctx;
 
-	if (f->cancel_at_ns && kab_now_mono_ns() > f->cancel_at_ns) {
+	if (f->cancel_op && operations(f) >= f->cancel_op) {
 		uint64_t one = 1;
 
 		assert_int_equal(write(f->cancel_fd, &one, sizeof(one)), sizeof(one));
-		f->cancel_at_ns = 0;
+		f->cancel_op = 0;
 	}
 }
 
@@ -298,15 +306,6 @@ static void check_lease(const char *what)
 		fail_msg("%s: the host is still held by %s", what, owner);
 }
 
-/* How many operations a run without a fault takes. */
-static long operations(struct fixture *f)
-{
-	char *path kab_autofree = kab_xasprintf("%s.count", f->script);
-	char *count kab_autofree = get(path);
-
-	return strtol(count, NULL, 10);
-}
-
 static long without_fault(void)
 {
 	struct kab_err err;
@@ -340,7 +339,7 @@ static void every_operation(const char *kind)
 		setup(&f, kind);
 		put(f.script, script);
 		if (hang)
-			f.cancel_at_ns = kab_now_mono_ns() + 700 * KAB_NS_PER_MS;
+			f.cancel_op = at;
 		outcome = execute(&f, hang ? f.cancel_fd : -1, &err);
 		if (outcome == KAB_LANE_DONE)
 			survived++;
