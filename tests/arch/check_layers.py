@@ -20,7 +20,7 @@ LIBRARIES = {
     "libcurl": ("curl/",),
 }
 SYSTEM = set("""
-assert.h ctype.h dirent.h errno.h fcntl.h float.h getopt.h glob.h inttypes.h libgen.h limits.h locale.h
+assert.h ctype.h dirent.h errno.h fcntl.h float.h getopt.h glob.h iconv.h inttypes.h libgen.h limits.h locale.h
 math.h netdb.h poll.h pthread.h pwd.h sched.h setjmp.h signal.h spawn.h stdalign.h stdarg.h stdatomic.h
 stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h termios.h time.h unistd.h wchar.h
 arpa/inet.h netinet/in.h netinet/tcp.h sys/eventfd.h sys/file.h sys/ioctl.h sys/mman.h sys/mount.h
