@@ -214,7 +214,8 @@ static enum kab_lane_outcome execute(struct fixture *f, int cancel_fd, struct ka
 	return outcome;
 }
 
-static void check(struct fixture *f, const char *what)
+/* again: how many invocations may have been stopped and repeated. */
+static void check(struct fixture *f, const char *what, int again)
 {
 	struct kab_run_info info;
 	struct kab_step_info *steps;
@@ -267,7 +268,7 @@ static void check(struct fixture *f, const char *what)
 		if (!strncmp(entry->d_name, "kab-", 4))
 			fail_msg("%s: %s is left on the target", what, entry->d_name);
 	closedir(dir);
-	if (strtol(calls, NULL, 10) != iterations)
+	if (strtol(calls, NULL, 10) < iterations || strtol(calls, NULL, 10) > iterations + again)
 		fail_msg("%s: %s invocations for %d iterations", what, calls, iterations);
 }
 
@@ -315,7 +316,7 @@ static long without_fault(void)
 	setup(&f, "none");
 	if (execute(&f, -1, &err) != KAB_LANE_DONE)
 		fail_msg("%s", err.text);
-	check(&f, "no fault");
+	check(&f, "no fault", 0);
 	check_lease("no fault");
 	n = operations(&f);
 	assert_true(n > 10);
@@ -348,7 +349,8 @@ static void every_operation(const char *kind)
 		/* A link that is gone cannot give the lease back, but the next execution can. */
 		if (outcome != KAB_LANE_DONE && execute(&f, -1, &err) != KAB_LANE_DONE)
 			fail_msg("%s, and then: %s", what, err.text);
-		check(&f, what);
+		/* What a stop or a target in disorder ended is done again; a link is no reason. */
+		check(&f, what, hang || !strcmp(kind, "fail"));
 		check_lease(what);
 		teardown(&f);
 	}
