@@ -64,6 +64,21 @@ static int fetch(struct kab_cli *cli, char **source, const char *sha256, int can
 	return 0;
 }
 
+/* Names and passwords before the host of a URL: what is stored and printed is passed on to others. */
+static void hide_secrets(char *text)
+{
+	for (char *p = strstr(text, "://"); p; p = strstr(p, "://")) {
+		char *at = NULL;
+
+		p += 3;
+		for (char *q = p; *q && !strchr("/?#,; ", *q); q++)
+			if (*q == '@')
+				at = q;
+		if (at)
+			memmove(p, at + 1, strlen(at + 1) + 1);
+	}
+}
+
 static int one(struct kab_cli *cli, struct kab_kernel *kernel, bool dry_run, int cancel_fd,
 	       struct kab_err *err)
 {
@@ -101,9 +116,13 @@ static int one(struct kab_cli *cli, struct kab_kernel *kernel, bool dry_run, int
 int kab_kernel_files(struct kab_cli *cli, struct kab_kernel_list *kernels, bool dry_run,
 		     int cancel_fd, struct kab_err *err)
 {
+	for (size_t i = 0; i < cli->command_line.n; i++)
+		hide_secrets(cli->command_line.v[i]);
 	for (size_t i = 0; i < kernels->n; i++) {
 		struct kab_kernel *kernel = &kernels->v[i];
 
+		if (kernel->spec)
+			hide_secrets(kernel->spec);
 		if (kernel->by_host
 			    ? kab_kernel_files(cli, kernel->by_host, dry_run, cancel_fd, err) < 0
 			    : kab_install_has_files(kernel) &&

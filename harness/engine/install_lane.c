@@ -25,6 +25,9 @@ static int lane_alive(void *ctx, int64_t seconds, struct kab_err *err)
 	struct kab_lane *lane = ctx;
 	struct kab_wait wait = kab_lane_wait(lane, CALL_S);
 
+	/* What is uploaded already stays there for the next time. */
+	if (kab_lane_stopping(lane))
+		return kab_err_set(err, KAB_ERR_CANCELLED, "interrupted");
 	if (kab_lease_extend(lane->session, &lane->lease, seconds, false, &wait, err) == 0)
 		return 0;
 	/* A lost link is found out, and cured, by the next piece of the upload. */
@@ -73,7 +76,8 @@ static int install_one(struct kab_lane *lane, const struct kab_kernel *kernel, c
 	bool is_new;
 
 	if (kab_install_kernel(&in, kernel, ret_release, &is_new, &warnings, err) < 0) {
-		event(lane, "kernel-not-installed", err->text);
+		text = kab_xasprintf("host '%s': %s", lane->host->name, err->text);
+		event(lane, "kernel-not-installed", text);
 		return -1;
 	}
 	for (size_t i = 0; i < warnings.n; i++) {

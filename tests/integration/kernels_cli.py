@@ -116,7 +116,8 @@ class Kernels(e2e.Case):
         self.assertIn("404", r.err)
         self.assertNotIn("secret", r.err)
         # A dry run downloads nothing.
-        self.run_with("tar:" + base + "/linux.tar", "--dry-run")
+        r = self.run_with("tar:" + base + "/linux.tar", "--dry-run")
+        self.assertNotIn("secret", r.out + r.err)
         self.assertEqual(seen, ["/gone.tar"])
         sha = hashlib.sha256(b"x").hexdigest()
         for _ in range(2):
