@@ -289,8 +289,8 @@ class Install(FakeRoot):
 
     def test_full_file_systems(self):
         self.kernel()
-        self.put("lib/modules/%s/big.ko" % R, os.urandom(3 << 20).hex())
-        path = self.deb()
+        self.put("lib/modules/%s/big.ko" % R, "x" * (6 << 20))
+        path = self.deb(compression="none")
         os.mkdir(self.root + "/small")
         self.mount(self.root + "/small", "4m")
         shutil.rmtree(self.root + "/lib/modules")
