@@ -198,34 +198,22 @@ static char *add_command(const struct kab_known_hosts *kh, const struct kab_ssh_
 	return kab_buf_detach(&cmd);
 }
 
-int kab_known_hosts_check(const struct kab_known_hosts *kh, const struct kab_ssh_config *cfg,
-			  const void *blob, size_t len, struct kab_err *err)
+int kab_known_hosts_refuse(const struct kab_known_hosts *kh, const struct kab_ssh_config *cfg,
+			   const char *type, const char *print, struct kab_err *err)
 {
-	char *print kab_autofree = kab_ssh_fingerprint(blob, len);
-	char *type kab_autofree = blob_type(blob, len);
 	char *add kab_autofree = add_command(kh, cfg, type);
-	const struct kab_known_key *same = NULL, *other = NULL, *changed = NULL, *ca = NULL;
+	const struct kab_known_key *other = NULL, *changed = NULL, *ca = NULL;
 
 	for (size_t i = 0; i < kh->n; i++) {
 		const struct kab_known_key *k = &kh->v[i];
-		bool equal = k->blob.len == len && memcmp(k->blob.data, blob, len) == 0;
 
-		if (k->marker == KAB_KNOWN_REVOKED && equal)
-			return kab_err_set(err, KAB_ERR_AUTH,
-					   "the %s key of '%s' (%s) is marked as revoked in %s:%d; "
-					   "do not use this host until it has a new key",
-					   type, kh->name, print, k->file, k->line);
 		if (k->marker == KAB_KNOWN_CA)
 			ca = k;
-		else if (k->marker == KAB_KNOWN_PLAIN && equal)
-			same = k;
 		else if (k->marker == KAB_KNOWN_PLAIN && strcmp(k->type, type) == 0)
 			changed = k;
 		else if (k->marker == KAB_KNOWN_PLAIN)
 			other = k;
 	}
-	if (same)
-		return 0;
 	if (changed) {
 		struct kab_buf remove kab_autobuf = KAB_BUF_INIT;
 
@@ -257,4 +245,25 @@ int kab_known_hosts_check(const struct kab_known_hosts *kh, const struct kab_ssh
 			   "the host key of '%s' is not known: it shows the %s key %s; after "
 			   "checking the fingerprint: %s",
 			   kh->name, type, print, add);
+}
+
+int kab_known_hosts_check(const struct kab_known_hosts *kh, const struct kab_ssh_config *cfg,
+			  const void *blob, size_t len, struct kab_err *err)
+{
+	char *print kab_autofree = kab_ssh_fingerprint(blob, len);
+	char *type kab_autofree = blob_type(blob, len);
+	bool same = false;
+
+	for (size_t i = 0; i < kh->n; i++) {
+		const struct kab_known_key *k = &kh->v[i];
+		bool equal = k->blob.len == len && memcmp(k->blob.data, blob, len) == 0;
+
+		if (k->marker == KAB_KNOWN_REVOKED && equal)
+			return kab_err_set(err, KAB_ERR_AUTH,
+					   "the %s key of '%s' (%s) is marked as revoked in %s:%d; "
+					   "do not use this host until it has a new key",
+					   type, kh->name, print, k->file, k->line);
+		same = same || (k->marker == KAB_KNOWN_PLAIN && equal);
+	}
+	return same ? 0 : kab_known_hosts_refuse(kh, cfg, type, print, err);
 }

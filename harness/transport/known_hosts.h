@@ -44,6 +44,11 @@ char *kab_known_hosts_prefer(const struct kab_known_hosts *kh);
 int kab_known_hosts_check(const struct kab_known_hosts *kh, const struct kab_ssh_config *cfg,
 			  const void *blob, size_t len, struct kab_err *err);
 
+/* Say of a key that is not recorded whether the host is unknown or its key has changed. type: as
+ * "ssh-ed25519"; print: its fingerprint. Always -1, AUTH. */
+int kab_known_hosts_refuse(const struct kab_known_hosts *kh, const struct kab_ssh_config *cfg,
+			   const char *type, const char *print, struct kab_err *err);
+
 void kab_known_hosts_release(struct kab_known_hosts *kh);
 
 /* "SHA256:..." of a key blob, as ssh-keygen -l prints it; caller frees. */

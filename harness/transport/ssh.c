@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The ssh transport: libssh2, one non-blocking session that only poll waits for. Files go through
- * `cat` and `tail`, so that Dropbear without an SFTP server will do.
- */
+/* The ssh transport: libssh2, one non-blocking session that only poll waits for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +9,13 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/rng.h"
+#include "transport/remote_file.h"
 #include "transport/ssh_exec.h"
 
 #define CONFIG_S 10
 #define HANDSHAKE_S 30
 #define AUTH_S 40
 #define CLOSE_S 0.5
-/* A full sshd (MaxStartups) drops us at random: that is no reason to call a host down. */
-#define DROPS_MAX 6
-#define GET_MISSING 66
 
 static void forget_connection(struct kab_ssh_session *s)
 {
@@ -60,6 +55,7 @@ static int shake_hands(struct kab_ssh_session *s, const struct kab_wait *wait, s
 	struct kab_wait w = kab_ssh_limit(wait, HANDSHAKE_S);
 	char *prefer kab_autofree = kab_known_hosts_prefer(&s->known);
 	char *said = NULL;
+	bool dropped;
 	int rc;
 
 	if (kab_ssh_new_session(s, err) < 0)
@@ -71,8 +67,21 @@ static int shake_hands(struct kab_ssh_session *s, const struct kab_wait *wait, s
 	if (rc == KAB_SSH_STOP)
 		return -1;
 	libssh2_session_last_error(s->ssh, &said, NULL, 0);
+	dropped = said && strstr(said, "banner");
+	if (dropped && s->via_helper) {
+		/* Silent: it is the host that dropped us. Else a jump host may have. */
+		char *text kab_autofree = kab_ssh_helper_text(s);
+
+		dropped = !text || kab_ssh_text_dropped(text);
+		if (!dropped) {
+			s->dead = true;
+			return kab_err_set(err, KAB_ERR_CONNECT,
+					   "host '%s': greeting failed; the jump host says: %s",
+					   s->base.ep->name, text);
+		}
+	}
 	kab_ssh_fail(s, rc, "greeting", err);
-	return said && strstr(said, "banner") && !s->via_helper ? 1 : -1;
+	return dropped ? 1 : -1;
 }
 
 static int connect_and_greet(struct kab_ssh_session *s, const struct kab_wait *wait,
@@ -82,7 +91,7 @@ static int connect_and_greet(struct kab_ssh_session *s, const struct kab_wait *w
 
 	kab_rng_seed_label(&rng, (uint64_t)kab_now_mono_ns(), s->cfg.dest);
 	for (int drops = 0;; drops++) {
-		double pause = 0.1 * (1 << drops) * (0.5 + kab_rng_uniform(&rng));
+		double pause = kab_ssh_drop_pause_s(drops, &rng);
 		int rc;
 
 		if (kab_ssh_dial(s, wait, err) < 0)
@@ -92,7 +101,7 @@ static int connect_and_greet(struct kab_ssh_session *s, const struct kab_wait *w
 			return rc;
 		forget_connection(s);
 		s->dead = false;
-		if (drops + 1 >= DROPS_MAX || kab_now_mono_ns() >= wait->deadline_ns)
+		if (drops + 1 >= KAB_SSH_DROPS_MAX || kab_now_mono_ns() >= wait->deadline_ns)
 			return -1;
 		kab_log(s->base.ep->log, KAB_LOG_DEBUG,
 			"host '%s': dropped before the greeting, again in %.1f s", s->base.ep->name,
@@ -164,68 +173,11 @@ static int ssh_exec(struct kab_session *ks, const struct kab_exec *req, const st
 	return kab_ssh_exec((struct kab_ssh_session *)ks, req, wait, ret, err);
 }
 
-static int ssh_put(struct kab_session *ks, const char *path, const void *data, size_t len,
-		   unsigned mode, const struct kab_wait *wait, struct kab_err *err)
-{
-	/* The length is checked: a link that dies half way looks like the end of the input. */
-	static const char script[] =
-		"t=$1.new.$$; trap 'rm -f \"$t\"' EXIT; cat >\"$t\" || exit 1; "
-		"if [ \"$(wc -c <\"$t\")\" -ne \"$2\" ]; then echo incomplete >&2; exit 1; fi; "
-		"chmod \"$3\" \"$t\" && mv -f \"$t\" \"$1\"";
-	char *length kab_autofree = kab_xasprintf("%zu", len);
-	char *bits kab_autofree = kab_xasprintf("%o", mode & 07777);
-	const char *argv[] = { "sh", "-c", script, "sh", path, length, bits, NULL };
-	struct kab_exec req = { .argv = argv, .in = data, .in_len = len };
-	struct kab_exec_result res;
-	int rc = 0;
-
-	if (kab_ssh_exec((struct kab_ssh_session *)ks, &req, wait, &res, err) < 0)
-		return -1;
-	if (res.exit_status != 0) {
-		kab_buf_rtrim(&res.err, "\r\n");
-		rc = kab_err_set(err, KAB_ERR_REMOTE, "host '%s': cannot write '%s': %s",
-				 ks->ep->name, path, kab_buf_str(&res.err));
-	}
-	kab_exec_result_release(&res);
-	return rc;
-}
-
-static int ssh_get(struct kab_session *ks, const char *path, uint64_t offset, size_t max,
-		   const struct kab_wait *wait, struct kab_buf *ret, struct kab_err *err)
-{
-	static const char script[] =
-		"[ -e \"$1\" ] || exit 66; [ -r \"$1\" ] && [ ! -d \"$1\" ] || "
-		"{ echo 'not a readable file' >&2; exit 1; }; tail -c \"+$2\" \"$1\" | head -c "
-		"\"$3\"";
-	char *from kab_autofree = kab_xasprintf("%llu", (unsigned long long)offset + 1);
-	/* One byte more than wanted, which the cap drops, tells that there is more. */
-	char *bytes kab_autofree = kab_xasprintf("%zu", max + 1);
-	const char *argv[] = { "sh", "-c", script, "sh", path, from, bytes, NULL };
-	struct kab_exec req = { .argv = argv, .out_max = max ? max : 1 };
-	struct kab_exec_result res;
-	int rc = 0;
-
-	if (kab_ssh_exec((struct kab_ssh_session *)ks, &req, wait, &res, err) < 0)
-		return -1;
-	if (res.exit_status == GET_MISSING) {
-		rc = 1;
-	} else if (res.exit_status != 0) {
-		kab_buf_rtrim(&res.err, "\r\n");
-		rc = kab_err_set(err, KAB_ERR_REMOTE, "host '%s': cannot read '%s': %s",
-				 ks->ep->name, path, kab_buf_str(&res.err));
-	} else {
-		kab_buf_add(ret, kab_buf_str(&res.out), res.out.len < max ? res.out.len : max);
-		ret->cut = ret->cut || res.out.cut;
-	}
-	kab_exec_result_release(&res);
-	return rc;
-}
-
 const struct kab_transport kab_transport_ssh = {
 	.name = "ssh",
 	.open = ssh_open,
 	.exec = ssh_exec,
-	.put = ssh_put,
-	.get = ssh_get,
+	.put = kab_remote_put,
+	.get = kab_remote_get,
 	.close = ssh_close,
 };

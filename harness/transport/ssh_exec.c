@@ -9,8 +9,6 @@
 #include "transport/ssh_exec.h"
 
 #define OUT_DEFAULT ((size_t)1 << 20)
-/* Room for what a login shell's start-up files may print before our mark. */
-#define CHATTER_MAX ((size_t)64 << 10)
 /* Time for closing a channel that was given up. */
 #define GIVE_UP_S 1
 
@@ -222,8 +220,7 @@ static void let_go(struct run *r)
 		r->s->dead = true;
 }
 
-/* Cut off everything up to our mark. */
-static void drop_chatter(struct kab_buf *out, const char *mark, size_t max)
+void kab_ssh_drop_chatter(struct kab_buf *out, const char *mark, size_t max)
 {
 	char *at = out->len ? memmem(out->data, out->len, mark, strlen(mark)) : NULL;
 	size_t skip;
@@ -252,7 +249,7 @@ int kab_ssh_exec(struct kab_ssh_session *s, const struct kab_exec *req, const st
 	struct run r = { .s = s, .req = req, .wait = wait, .ret = ret, .err = err };
 	int rc;
 
-	kab_buf_init(&ret->out, out_max + CHATTER_MAX);
+	kab_buf_init(&ret->out, out_max + KAB_SSH_CHATTER_MAX);
 	kab_buf_init(&ret->err, req->err_max ? req->err_max : OUT_DEFAULT);
 	ret->exit_status = -1;
 	if (s->dead)
@@ -268,6 +265,6 @@ int kab_ssh_exec(struct kab_ssh_session *s, const struct kab_exec *req, const st
 	KAB_SSH_DO(rc, s, wait, "closing", err, libssh2_channel_free(r.ch));
 	if (rc != 0)
 		s->dead = true; /* the result is complete all the same */
-	drop_chatter(&ret->out, mark, out_max);
+	kab_ssh_drop_chatter(&ret->out, mark, out_max);
 	return 0;
 }

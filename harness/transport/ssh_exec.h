@@ -9,4 +9,9 @@
 int kab_ssh_exec(struct kab_ssh_session *s, const struct kab_exec *req, const struct kab_wait *wait,
 		 struct kab_exec_result *ret, struct kab_err *err);
 
+/* Room for what a login shell's start-up files may print before the mark, bytes. */
+#define KAB_SSH_CHATTER_MAX ((size_t)64 << 10)
+/* Cut off everything up to and with the mark, then what is over max bytes. */
+void kab_ssh_drop_chatter(struct kab_buf *out, const char *mark, size_t max);
+
 #endif

@@ -29,6 +29,14 @@ struct kab_ssh_session {
 /* deadline = the earlier of wait's and now + seconds */
 struct kab_wait kab_ssh_limit(const struct kab_wait *wait, double seconds);
 
+/* A full sshd (MaxStartups) drops us at random: that is no reason to call a host down. So many tries
+ * are made, and before each further one this is waited, with a jitter that spreads many hosts. */
+#define KAB_SSH_DROPS_MAX 10
+struct kab_rng;
+double kab_ssh_drop_pause_s(int drops, struct kab_rng *rng);
+/* Does the text of an `ssh` say that it was dropped before the greeting? */
+bool kab_ssh_text_dropped(const char *said);
+
 /* ---- ssh_dial.c: a connected descriptor in s->fd ---- */
 int kab_ssh_dial(struct kab_ssh_session *s, const struct kab_wait *wait, struct kab_err *err);
 /* Close the descriptor and end the helper. */

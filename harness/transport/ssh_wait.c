@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/rng.h"
 #include "transport/ssh_session.h"
 
 /* A host that says nothing for so many keepalives is gone. */
@@ -29,6 +30,18 @@ struct kab_wait kab_ssh_limit(const struct kab_wait *wait, double seconds)
 	if (at < w.deadline_ns)
 		w.deadline_ns = at;
 	return w;
+}
+
+double kab_ssh_drop_pause_s(int drops, struct kab_rng *rng)
+{
+	double pause = drops < 5 ? 0.1 * (1 << drops) : 2.5;
+
+	return pause * (0.5 + kab_rng_uniform(rng));
+}
+
+bool kab_ssh_text_dropped(const char *said)
+{
+	return strstr(said, "kex_exchange_identification") || strstr(said, "banner exchange");
 }
 
 /* Not sticky, so it is set again before each sleep: a delayed ACK costs 40 ms a step. */
@@ -140,9 +153,9 @@ static const char *remedy(int rc)
 	case LIBSSH2_ERROR_KEX_FAILURE:
 	case LIBSSH2_ERROR_METHOD_NONE:
 		return "no algorithm in common: the server has only an RSA host key, only "
-		       "encrypt-then-mac MACs, or only GCM or ChaCha20 ciphers; give it an ed25519 "
-		       "or "
-		       "ecdsa host key, and aes128-ctr with hmac-sha2-256";
+		       "encrypt-then-mac MACs, or only GCM or ChaCha20 ciphers; set \"transport\": "
+		       "\"openssh\" for this host in the lab file, or give it an ed25519 or ecdsa "
+		       "host key, and aes128-ctr with hmac-sha2-256";
 	case LIBSSH2_ERROR_SOCKET_DISCONNECT:
 	case LIBSSH2_ERROR_SOCKET_RECV:
 	case LIBSSH2_ERROR_SOCKET_SEND:

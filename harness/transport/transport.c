@@ -5,23 +5,10 @@
 
 #include "transport/fake.h"
 
-static int openssh_open(const struct kab_endpoint *ep, const struct kab_wait *wait,
-			struct kab_session **ret, struct kab_err *err)
-{
-	(void)wait;
-	*ret = NULL;
-	return kab_err_set(err, KAB_ERR_UNSUPPORTED,
-			   "host '%s': transport 'openssh' is not part of this version; use "
-			   "transport 'ssh'",
-			   ep->name ? ep->name : "?");
-}
-
-static const struct kab_transport openssh = { .name = "openssh", .open = openssh_open };
-
 static const struct kab_transport *const table[] = {
 	&kab_transport_local,
 	&kab_transport_ssh,
-	&openssh,
+	&kab_transport_openssh,
 	&kab_transport_fake,
 };
 

@@ -77,7 +77,8 @@ struct kab_session {
 /* "local", "ssh", ...; NULL when unknown. */
 const struct kab_transport *kab_transport_find(const char *name);
 extern const struct kab_transport kab_transport_local;
-extern const struct kab_transport kab_transport_ssh;
+extern const struct kab_transport kab_transport_ssh; /* libssh2 */
+extern const struct kab_transport kab_transport_openssh; /* the program `ssh` */
 
 /* One shell word: 'it'\''s'. Appended to buf; safe in dash, bash, busybox, csh is not promised. */
 void kab_quote_sh(struct kab_buf *buf, const char *word);
