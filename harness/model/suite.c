@@ -44,11 +44,56 @@ static bool is_param_name(const char *s)
 	return true;
 }
 
+/* A value that is there twice would give two rows of one name. */
+static int check_twice(const struct kab_json *list, struct kab_err *err)
+{
+	struct kab_strv kab_autostrv seen = KAB_STRV_INIT;
+	json_t *one;
+	size_t i;
+
+	json_array_foreach (list->value, i, one) {
+		char *text kab_autofree = NULL;
+
+		if (scalar_text(one, &text) < 0)
+			continue;
+		if (kab_strv_has(&seen, text))
+			return kab_json_fail(list, err, "value %s is there twice", text);
+		kab_strv_add(&seen, text);
+	}
+	return 0;
+}
+
+static int by_row_key(const void *a, const void *b)
+{
+	const struct kab_instance *const *x = a, *const *y = b;
+
+	return strcmp((*x)->row_key, (*y)->row_key);
+}
+
+/* Texts with blanks and '=' in them can spell the same row in two ways. */
+static int check_rows(const struct kab_suite *suite, size_t first, const struct kab_json *params,
+		      struct kab_err *err)
+{
+	size_t n = suite->instances_n - first;
+	const struct kab_instance **sorted kab_autofree =
+		kab_xcalloc(n + 1, sizeof(struct kab_instance *));
+
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &suite->instances[first + i];
+	qsort(sorted, n, sizeof(*sorted), by_row_key);
+	for (size_t i = 1; i < n; i++)
+		if (!strcmp(sorted[i - 1]->row_key, sorted[i]->row_key))
+			return kab_json_fail(params, err,
+					     "two points of the sweep give the row '%s'",
+					     sorted[i]->row_key);
+	return 0;
+}
+
 /* One instance for each point of the product of the swept parameters. */
 static int expand(struct kab_suite *suite, struct kab_case *c, const struct kab_json *params,
 		  struct kab_err *err)
 {
-	size_t points = 1;
+	size_t points = 1, first = suite->instances_n;
 	const char *key;
 	json_t *value;
 
@@ -72,6 +117,8 @@ static int expand(struct kab_suite *suite, struct kab_case *c, const struct kab_
 				return kab_json_fail(&child, err,
 						     "the sweep has more than %d points",
 						     KAB_SUITE_INSTANCES_MAX);
+			if (check_twice(&child, err) < 0)
+				return -1;
 		}
 	}
 	for (size_t k = 0; k < points; k++) {
@@ -111,7 +158,7 @@ static int expand(struct kab_suite *suite, struct kab_case *c, const struct kab_
 		}
 		in->row_key = kab_buf_detach(&row);
 	}
-	return 0;
+	return check_rows(suite, first, params, err);
 }
 
 static int load_margins(struct kab_case *c, double missing, const struct kab_json *node,
