@@ -11,6 +11,7 @@
 
 #define TAIL_LINES 5
 #define TAIL_BYTES 2000
+#define EVENT_LINES 12
 
 /* Whatever a host, a file or a user put into a text, it does not drive the terminal. */
 static void put(struct kab_cli *cli, const char *before, const char *text, const char *behind)
@@ -176,6 +177,25 @@ static int put_steps(struct kab_cli *cli, struct kab_store *store, int64_t run_i
 	return rc;
 }
 
+/* A console log is many lines: its end says most. */
+static void put_event_text(struct kab_cli *cli, const char *text)
+{
+	size_t len = 0;
+	struct kab_strv kab_autostrv lines = KAB_STRV_INIT;
+	const char *tail = kab_text_tail(text, strlen(text), EVENT_LINES, &len);
+	char *end kab_autofree = kab_xstrndup(tail, len);
+
+	kab_strv_split(&lines, end, '\n');
+	if (lines.n < 2) {
+		put(cli, "", text, "\n");
+		return;
+	}
+	fprintf(cli->out, "%s\n", tail == text ? "" : "its last lines");
+	for (size_t i = 0; i < lines.n; i++)
+		if (*lines.v[i])
+			put(cli, "    | ", lines.v[i], "\n");
+}
+
 static int put_events(struct kab_cli *cli, struct kab_store *store, int64_t run_id,
 		      struct kab_err *err)
 {
@@ -192,7 +212,7 @@ static int put_events(struct kab_cli *cli, struct kab_store *store, int64_t run_
 		kab_format_utc(events[i].wall_ns, when);
 		fprintf(cli->out, "  %s  ", when);
 		put(cli, "", events[i].kind, ": ");
-		put(cli, "", events[i].text, "\n");
+		put_event_text(cli, events[i].text);
 		kab_event_info_release(&events[i]);
 	}
 	free(events);

@@ -110,7 +110,10 @@ static int tell(struct kab_cli *cli, const char *run_name, const struct kab_lane
 	case KAB_LANE_FAILED:
 		break;
 	}
-	kab_cli_warn(cli, "host '%s': %s", r->host, r->err.text);
+	if (!strncmp(r->err.text, "host '", 6))
+		kab_cli_warn(cli, "%s", r->err.text);
+	else
+		kab_cli_warn(cli, "host '%s': %s", r->host, r->err.text);
 	kab_cli_say(cli, "kab: what is finished is stored; go on with: kab resume %s", run_name);
 	return kab_err_exit_code(r->err.code ? r->err.code : KAB_ERR_INTERNAL);
 }
@@ -130,11 +133,42 @@ static int results_status(struct kab_cli *cli, struct kab_store *store, const ch
 	return status;
 }
 
+/* Who hears of a running engine. */
+struct listeners {
+	struct kab_progress *progress;
+	struct kab_events *events;
+};
+
+static void hear(void *ctx, const struct kab_event *e)
+{
+	struct listeners *l = ctx;
+
+	kab_events_engine(l->events, e);
+	kab_progress_event(l->progress, e);
+}
+
+static void tick(void *ctx)
+{
+	struct listeners *l = ctx;
+
+	kab_progress_tick(l->progress);
+}
+
+/* How it stands with the run now, as a last event. */
+static void tell_end(struct kab_events *events, struct kab_store *store, const char *run_name)
+{
+	struct kab_run_info info = { 0 };
+
+	if (events && kab_store_find_run(store, run_name, &info, NULL, NULL) == 0)
+		kab_events_run(events, run_name, info.state);
+	kab_run_info_release(&info);
+}
+
 int kab_setup_execute(struct kab_cli *cli, struct kab_store *store, int64_t run_id,
 		      const char *run_name, const struct kab_lab *lab,
 		      const struct kab_interrupt *interrupt, const struct kab_execute_opts *opts)
 {
-	struct kab_progress *progress = kab_progress_new(cli);
+	struct listeners listeners = { kab_progress_new(cli), opts->events };
 	struct kab_engine_opts engine = {
 		.store = store,
 		.run_id = run_id,
@@ -143,17 +177,19 @@ int kab_setup_execute(struct kab_cli *cli, struct kab_store *store, int64_t run_
 		.cancel_fd = kab_interrupt_cancel_fd(interrupt),
 		.lease_wait_s = opts->lease_wait_s,
 		.log = &cli->log,
-		.event = kab_progress_event,
-		.tick = kab_progress_tick,
-		.ctx = progress,
+		.event = hear,
+		.tick = tick,
+		.ctx = &listeners,
 	};
 	struct kab_lane_result *results = NULL;
 	struct kab_err err = KAB_ERR_INIT;
 	int status = KAB_EXIT_OK, executed;
 	size_t n = 0;
 
+	kab_events_run(opts->events, run_name, KAB_RUN_RUNNING);
 	executed = kab_engine_execute(&engine, &results, &n, &err);
-	kab_progress_end(progress);
+	kab_progress_end(listeners.progress);
+	tell_end(opts->events, store, run_name);
 	if (executed < 0)
 		status = kab_cli_fail(cli, &err);
 	for (size_t i = 0; i < n; i++) {

@@ -177,7 +177,11 @@ read_lease() {
 		[ "$GEN" = 0 ] && return 0
 		{ read -r OWNER LBOOT LUP TTL PERSIST <"$LEASE/lock.$GEN"; } 2>/dev/null && break
 		tries=$((tries + 1))
-		[ $tries -lt 20 ] || fail "cannot read $LEASE/lock.$GEN"
+		[ $tries -lt 20 ] && continue
+		[ -s "$LEASE/lock.$GEN" ] && fail "cannot read $LEASE/lock.$GEN"
+		# They appear with their line in them: an empty one is what a power cut left.
+		OWNER=-
+		return 0
 	done
 	[ "$OWNER" = - ] && return 0
 	read_boot

@@ -61,6 +61,19 @@ static int repeat_broken(struct kab_lane *lane, struct kab_boot_info *boot, stru
 	return 0;
 }
 
+static void say_wrong_clock(struct kab_lane *lane, const struct kab_boot_info *boot)
+{
+	const char *offset = kab_facts_get(&lane->facts, "clock_offset_s");
+	char *text kab_autofree = NULL;
+
+	if (!*offset)
+		return;
+	text = kab_xasprintf("the clock of host '%s' is %s s %s", lane->host->name,
+			     offset + (*offset == '-'), *offset == '-' ? "slow" : "fast");
+	kab_lane_note(lane, "%s; durations and the order do not depend on it", text);
+	kab_store_event(lane->opts->store, lane->job->info.id, boot->id, "wrong-clock", text, NULL);
+}
+
 static int prove(struct kab_lane *lane, struct kab_boot_info *boot, struct kab_err *err)
 {
 	const char *os_boot_id = kab_facts_get(&lane->facts, "boot_id");
@@ -79,6 +92,7 @@ static int prove(struct kab_lane *lane, struct kab_boot_info *boot, struct kab_e
 	free(boot->os_boot_id);
 	boot->state = kab_xstrdup("proven");
 	boot->os_boot_id = kab_xstrdup(os_boot_id);
+	say_wrong_clock(lane, boot);
 	return 0;
 }
 

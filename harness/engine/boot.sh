@@ -70,7 +70,9 @@ grub_preflight() {
 	/dev/mapper/* | /dev/dm-*) refuse "$env lies on ${h% *} (LVM or encrypted), where GRUB cannot clear next_entry" ;;
 	/dev/md*) refuse "$env lies on ${h% *} (RAID), where GRUB cannot clear next_entry" ;;
 	esac
-	say "pending=$(grub_env next_entry)"
+	# One of ours that was never used is no choice of anybody else's.
+	pending=$(grub_env next_entry)
+	[ "$pending" = "$id" ] || say "pending=$pending"
 	say "default=$(default_release)"
 }
 

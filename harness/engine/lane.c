@@ -63,6 +63,17 @@ void kab_lane_note(struct kab_lane *lane, const char *fmt, ...)
 	kab_queue_push(lane->queue, &e);
 }
 
+static void tell(struct kab_lane *lane, const char *state)
+{
+	struct kab_event e = { .kind = KAB_EVENT_HOST,
+			       .host = lane->host->name,
+			       .text = (char *)state,
+			       .done = lane->done,
+			       .total = lane->n_steps };
+
+	kab_queue_push(lane->queue, &e);
+}
+
 void kab_lane_disconnect(struct kab_lane *lane)
 {
 	kab_detach_close(lane->detach);
@@ -74,9 +85,14 @@ void kab_lane_disconnect(struct kab_lane *lane)
 
 int kab_lane_connect(struct kab_lane *lane, struct kab_err *err)
 {
+	return kab_lane_connect_in(lane, CONNECT_S, err);
+}
+
+int kab_lane_connect_in(struct kab_lane *lane, double seconds, struct kab_err *err)
+{
 	struct kab_wait wait = lane->opts->cancel_fd >= 0 && readable(lane->opts->cancel_fd)
 				       ? last_wait(15)
-				       : kab_lane_wait(lane, CONNECT_S);
+				       : kab_lane_wait(lane, seconds);
 
 	kab_lane_disconnect(lane);
 	if (kab_probe_open(&lane->ep, &wait, &lane->session, err) < 0)
@@ -93,9 +109,12 @@ int kab_lane_reconnect(struct kab_lane *lane, int64_t deadline_ns, struct kab_er
 {
 	double pause_s = 0.5;
 
+	tell(lane, "lost");
 	for (;;) {
-		if (kab_lane_connect(lane, err) == 0)
+		if (kab_lane_connect(lane, err) == 0) {
+			tell(lane, "reconnected");
 			return 0;
+		}
 		if (!kab_lane_link_lost(err) || kab_now_mono_ns() >= deadline_ns)
 			return kab_err_prefix(err, "gave up connecting again");
 		if (kab_wait_until(kab_deadline_s(pause_s), lane->opts->cancel_fd, err) < 0)
@@ -121,14 +140,17 @@ static int take_lease(struct kab_lane *lane, struct kab_err *err)
 	int64_t deadline = kab_deadline_s(lane->opts->lease_wait_s);
 	bool said = false;
 
+	tell(lane, "connected");
 	for (;;) {
 		struct kab_wait wait = kab_lane_wait(lane, CALL_S);
 		struct kab_lease_info info;
 
 		if (kab_lease_acquire(lane->session, NULL, lane->owner, LEASE_S,
 				      KAB_LEASE_KILL_LEFTOVER, &wait, &lane->lease, &info,
-				      err) == 0)
+				      err) == 0) {
+			tell(lane, "leased");
 			return 0;
+		}
 		if (err->code != KAB_ERR_BUSY)
 			return -1;
 		if (kab_now_mono_ns() >= deadline) {
@@ -433,11 +455,32 @@ static void leave(struct kab_lane *lane)
 			kab_lane_connect(lane, &err);
 		/* A host that stays leased for an hour is worth a second try. */
 		if (lane->session && give_back(lane, &err) < 0 &&
-		    (!kab_lane_link_lost(&err) || kab_lane_connect(lane, &err) < 0 ||
+		    ((kab_lane_link_lost(&err) && kab_lane_connect(lane, &err) < 0) ||
 		     give_back(lane, &err) < 0))
 			kab_lane_note(lane, "the lease is not given back: %s", err.text);
 	}
 	kab_lane_disconnect(lane);
+}
+
+/* A host that kab boots may be on its way up: a kab that was killed did not wait for it. */
+static int connect_first(struct kab_lane *lane, struct kab_err *err)
+{
+	double deadline_s = lane->host->boot_deadline_s;
+
+	if (kab_lane_connect(lane, err) == 0)
+		return 0;
+	if (lane->host->boot == KAB_BOOT_NONE || !kab_lane_link_lost(err))
+		return -1;
+	kab_lane_note(lane, "%s; it may be restarting: waiting up to %.0f s", err->text,
+		      deadline_s);
+	if (kab_lane_reconnect(lane, kab_deadline_s(deadline_s), err) == 0) {
+		kab_err_clear(err);
+		return 0;
+	}
+	if (!kab_lane_link_lost(err))
+		return -1;
+	return kab_err_prefix(err, "restart the host by hand, then: kab resume %s",
+			      lane->job->info.name);
 }
 
 void kab_lane_run(struct kab_lane *lane)
@@ -451,9 +494,8 @@ void kab_lane_run(struct kab_lane *lane)
 	for (size_t i = 0; i < lane->n_steps; i++)
 		lane->done += !is_open(&lane->steps[i]);
 	result->outcome = KAB_LANE_FAILED;
-	if (kab_lane_connect(lane, err) == 0 && take_lease(lane, err) == 0 &&
-	    adopt(lane, err) == 0 && probe(lane, err) == 0 && kab_lane_install(lane, err) == 0 &&
-	    sessions(lane, err) == 0)
+	if (connect_first(lane, err) == 0 && take_lease(lane, err) == 0 && adopt(lane, err) == 0 &&
+	    probe(lane, err) == 0 && kab_lane_install(lane, err) == 0 && sessions(lane, err) == 0)
 		kab_err_clear(err);
 	if (err->code == KAB_ERR_CANCELLED)
 		result->outcome = KAB_LANE_STOPPED;

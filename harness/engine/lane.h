@@ -54,6 +54,8 @@ void kab_lane_sort_steps(struct kab_lane *lane);
 /* Is the error one that a new connection may cure? */
 bool kab_lane_link_lost(const struct kab_err *err);
 int kab_lane_connect(struct kab_lane *lane, struct kab_err *err);
+/* The same with so many seconds for it, at most. */
+int kab_lane_connect_in(struct kab_lane *lane, double seconds, struct kab_err *err);
 void kab_lane_disconnect(struct kab_lane *lane);
 /* After a lost link: try again, with growing pauses, until deadline_ns. */
 int kab_lane_reconnect(struct kab_lane *lane, int64_t deadline_ns, struct kab_err *err);

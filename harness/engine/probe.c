@@ -2,6 +2,8 @@
 #include "engine/probe.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,6 +12,8 @@
 #include "engine/scripts.h"
 #include "runners/runner.h"
 
+/* Hosts without NTP drift by less than this. */
+#define CLOCK_S 120
 #define PROBE_BYTES_MAX ((size_t)1 << 20)
 
 static void tools_of_all_runners(struct kab_strv *argv)
@@ -18,6 +22,21 @@ static void tools_of_all_runners(struct kab_strv *argv)
 		for (const char *const *t = kab_runners[i]->tools; t && *t; t++)
 			if (!kab_strv_has(argv, *t))
 				kab_strv_add(argv, *t);
+}
+
+/* Nothing here trusts the host's clock, but what the benchmark or the logs say may: say it. */
+static void look_at_clock(struct kab_facts *facts)
+{
+	const char *text = kab_facts_get(facts, "date");
+	char *end;
+	long long date = strtoll(text, &end, 10);
+	long long offset = date - kab_now_wall_ns() / KAB_NS_PER_S;
+	char *value kab_autofree = NULL;
+
+	if (end == text || *end || (offset > -CLOCK_S && offset < CLOCK_S))
+		return;
+	value = kab_xasprintf("%lld", offset);
+	kab_facts_set(facts, "clock_offset_s", value);
 }
 
 int kab_probe(struct kab_session *s, const struct kab_wait *wait, struct kab_facts *ret,
@@ -44,6 +63,29 @@ int kab_probe(struct kab_session *s, const struct kab_wait *wait, struct kab_fac
 				err, KAB_ERR_REMOTE,
 				"the host did not tell its kernel release; is its login "
 				"shell a POSIX shell?");
+		if (status == 0)
+			look_at_clock(ret);
+	}
+	kab_exec_result_release(&res);
+	return status;
+}
+
+int kab_probe_boot_id(struct kab_session *s, const struct kab_wait *wait, char ret[40],
+		      struct kab_err *err)
+{
+	static const char *const argv[] = { "cat", "/proc/sys/kernel/random/boot_id", NULL };
+	struct kab_exec req = { .argv = argv, .out_max = 4096, .err_max = 4096 };
+	struct kab_exec_result res = { 0 };
+	int status = s->ops->exec(s, &req, wait, &res, err);
+
+	if (status == 0) {
+		kab_buf_rtrim(&res.out, "\n");
+		if (res.exit_status != 0 || !res.out.len)
+			status = kab_err_set(err, KAB_ERR_REMOTE,
+					     "host '%s': cannot read its boot id: %.200s",
+					     s->ep->name, kab_buf_str(&res.err));
+		else
+			snprintf(ret, 40, "%s", kab_buf_str(&res.out));
 	}
 	kab_exec_result_release(&res);
 	return status;

@@ -11,6 +11,9 @@
 
 /* Run the probe script, looking for the tools of every runner. Blocks; errors of the transport,
  * or REMOTE when the shell there is not a POSIX one. */
+/* The boot id of now, nothing else: one small command. */
+int kab_probe_boot_id(struct kab_session *s, const struct kab_wait *wait, char ret[40],
+		      struct kab_err *err);
 int kab_probe(struct kab_session *s, const struct kab_wait *wait, struct kab_facts *ret,
 	      struct kab_err *err);
 /* The endpoint of a lab host; strings are borrowed from it. */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
@@ -15,6 +16,10 @@
 #include "engine/probe.h"
 
 #define CALL_S 60.0
+/* A port forwarder or a firewall may take a connection for a host that is down and say nothing. */
+#define KNOCK_S 30.0
+#define PROBE_S 40.0
+#define RECONNECT_S 300.0
 #define EVIDENCE_BYTES ((size_t)64 << 10)
 /* A panicking test kernel restarts by itself, into the default one. What the user gives comes later
  * on the command line and wins. */
@@ -29,11 +34,18 @@ struct attempt {
 	char *args;
 	char *old_boot_id;
 	size_t console_from; /* bytes of the console log that are older than this attempt */
+	int64_t restarted_ns;
+	bool halted; /* the console says that it panicked and will not restart by itself */
 };
 
 static struct kab_method_host method_host(const struct kab_lane *lane)
 {
 	return (struct kab_method_host){ .host = lane->host, .session = lane->session };
+}
+
+static double seconds_since(int64_t mono_ns)
+{
+	return (double)(kab_now_mono_ns() - mono_ns) / (double)KAB_NS_PER_S;
 }
 
 static size_t console_size(const struct kab_lane *lane)
@@ -74,6 +86,16 @@ static void read_console(struct attempt *a, struct kab_buf *ret)
 static const char *find(const char *text, size_t n, const char *word)
 {
 	return memmem(text, n, word, strlen(word));
+}
+
+/* The kernel's last line of a panic after which it does not restart by itself. */
+static bool is_halted(struct attempt *a)
+{
+	struct kab_buf kab_autobuf console = KAB_BUF_INIT;
+
+	read_console(a, &console);
+	a->halted = find(kab_buf_str(&console), console.len, "end Kernel panic - not syncing");
+	return a->halted;
 }
 
 char *kab_reboot_diagnose(const char *console, size_t n, const char *release)
@@ -117,7 +139,8 @@ int kab_reboot_prove(const struct kab_facts *facts, const char *old_boot_id, con
 			kab_xasprintf("%s runs, but without our mark on its command line: another "
 				      "boot than the one chosen",
 				      running);
-	else if (build_id && *build_id && *id && strcmp(build_id, id))
+	/* People write the first digits, in either case. */
+	else if (build_id && *build_id && *id && strncasecmp(build_id, id, strlen(build_id)))
 		*ret_why = kab_xasprintf("%s runs, but its build id is %.12s, not %.12s", running,
 					 id, build_id);
 	else
@@ -125,30 +148,37 @@ int kab_reboot_prove(const struct kab_facts *facts, const char *old_boot_id, con
 	return 0;
 }
 
-/* Connect again and again until the boot id has changed: sshd may answer while it goes down. */
-static int wait_for_return(struct attempt *a, int64_t deadline_ns, struct kab_err *err)
+/*
+ * Connect again and again until the boot id has changed: sshd may answer while it goes down. There
+ * is nothing to wait for when the console shows that the kernel has halted (unless its power was
+ * cycled since).
+ */
+static int wait_for_return(struct attempt *a, int64_t deadline_ns, bool cycled, struct kab_err *err)
 {
 	struct kab_lane *lane = a->lane;
 	int64_t said = kab_now_mono_ns();
 	double pause_s = 1;
 
 	for (;;) {
-		struct kab_wait wait = kab_lane_wait(lane, 20);
+		struct kab_wait wait;
 
 		kab_err_clear(err);
 		kab_facts_release(&lane->facts);
-		if (kab_lane_connect(lane, err) == 0 &&
-		    kab_probe(lane->session, &wait, &lane->facts, err) == 0 &&
-		    strcmp(kab_facts_get(&lane->facts, "boot_id"), a->old_boot_id))
-			return 0;
+		if (kab_lane_connect_in(lane, KNOCK_S, err) == 0) {
+			wait = kab_lane_wait(lane, PROBE_S);
+			if (kab_probe(lane->session, &wait, &lane->facts, err) == 0 &&
+			    strcmp(kab_facts_get(&lane->facts, "boot_id"), a->old_boot_id))
+				return 0;
+		}
 		if (err->code == KAB_ERR_CANCELLED || err->code == KAB_ERR_AUTH)
 			return -1;
 		kab_lane_disconnect(lane);
-		if (kab_now_mono_ns() >= deadline_ns)
+		if (kab_now_mono_ns() >= deadline_ns || (!cycled && is_halted(a)))
 			return kab_err_set(err, KAB_ERR_TIMEOUT, "did not come back");
 		if (kab_now_mono_ns() - said > 30 * KAB_NS_PER_S) {
 			said = kab_now_mono_ns();
-			kab_lane_note(lane, "still waiting for the host to come back");
+			kab_lane_note(lane, "not back after %.0f s; waiting up to %.0f s",
+				      seconds_since(a->restarted_ns), lane->host->boot_deadline_s);
 		}
 		if (kab_wait_until(kab_deadline_s(pause_s), lane->opts->cancel_fd, err) < 0)
 			return -1;
@@ -165,15 +195,19 @@ static int bring_back(struct attempt *a, struct kab_err *err)
 	struct kab_err why = KAB_ERR_INIT;
 
 	if (!kab_power_command.has(lane->host))
-		return kab_err_set(
-			err, KAB_ERR_CONNECT,
-			"did not come back in %.0f s and has no \"power\" in the lab file; "
-			"restart it by hand, then: kab resume %s",
-			deadline_s, lane->job->info.name);
-	kab_lane_note(lane, "not back in %.0f s; cycling its power", deadline_s);
+		return kab_err_set(err, KAB_ERR_CONNECT,
+				   "did not come back in %.0f s and host '%s' has no \"power\" in "
+				   "the lab file; "
+				   "restart it by hand, then: kab resume %s",
+				   seconds_since(a->restarted_ns), lane->host->name,
+				   lane->job->info.name);
+	kab_lane_note(lane, "not back after %.0f s%s; cycling its power",
+		      seconds_since(a->restarted_ns),
+		      a->halted ? " and halted, says its console" : "");
 	if (kab_power_command.cycle(lane->host, &wait, err) < 0)
 		return -1;
-	if (wait_for_return(a, kab_deadline_s(deadline_s), &why) == 0)
+	a->restarted_ns = kab_now_mono_ns();
+	if (wait_for_return(a, kab_deadline_s(deadline_s), true, &why) == 0)
 		return 0;
 	if (why.code == KAB_ERR_CANCELLED || why.code == KAB_ERR_AUTH) {
 		*err = why;
@@ -210,31 +244,55 @@ static int new_nonce(struct attempt *a, struct kab_err *err)
 	return 0;
 }
 
+/* The host is ours until it is back, and the kernel is chosen. Doing this twice is as good as once:
+ * a lost link is no reason to give up. */
+static int select_patiently(struct attempt *a, struct kab_err *err)
+{
+	struct kab_lane *lane = a->lane;
+	int64_t deadline = kab_deadline_s(RECONNECT_S);
+	int64_t lease_s = (int64_t)(3 * lane->host->boot_deadline_s) + 300;
+
+	for (;;) {
+		struct kab_method_host mh = method_host(lane);
+		struct kab_wait wait = kab_lane_wait(lane, CALL_S);
+
+		if (kab_lease_extend(lane->session, &lane->lease, lease_s, true, &wait, err) == 0 &&
+		    kab_method_select(&mh, a->release, a->args, &wait, err) == 0)
+			return 0;
+		if (!kab_lane_link_lost(err))
+			return -1;
+		kab_lane_note(lane, "link lost (%s); connecting again", err->text);
+		if (kab_lane_reconnect(lane, deadline, err) < 0)
+			return -1;
+		kab_err_clear(err);
+	}
+}
+
 /* 0 proven, 1 not (reason set), -1 the host or we ourselves cannot go on. */
 static int try_once(struct attempt *a, char **reason, struct kab_err *err)
 {
 	struct kab_lane *lane = a->lane;
-	struct kab_method_host mh = method_host(lane);
-	struct kab_wait wait = kab_lane_wait(lane, CALL_S);
 	double deadline_s = lane->host->boot_deadline_s;
 	struct kab_buf kab_autobuf console = KAB_BUF_INIT;
 	bool nonce = kab_method_has_nonce(lane->host->boot);
 	char *why kab_autofree = NULL;
+	struct kab_method_host mh;
+	struct kab_wait wait;
 
-	if (new_nonce(a, err) < 0 ||
-	    kab_lease_extend(lane->session, &lane->lease, (int64_t)(3 * deadline_s) + 300, true,
-			     &wait, err) < 0)
+	if (new_nonce(a, err) < 0)
 		return -1;
 	free(a->old_boot_id);
 	a->old_boot_id = kab_xstrdup(kab_facts_get(&lane->facts, "boot_id"));
 	a->console_from = console_size(lane);
-	if (kab_method_select(&mh, a->release, a->args, &wait, err) < 0) {
+	if (select_patiently(a, err) < 0) {
 		if (err->code != KAB_ERR_REMOTE)
 			return -1;
 		*reason = kab_xstrdup(err->text);
 		return 1;
 	}
 	kab_lane_note(lane, "booting '%s' (%s)", a->boot->kernel, a->release);
+	mh = method_host(lane);
+	wait = kab_lane_wait(lane, CALL_S);
 	if (kab_method_restart(&mh, a->release, a->args, &wait, err) < 0 &&
 	    !kab_lane_link_lost(err)) {
 		kab_method_clear(&mh, &wait, NULL);
@@ -243,7 +301,9 @@ static int try_once(struct attempt *a, char **reason, struct kab_err *err)
 		*reason = kab_xstrdup(err->text);
 		return 1;
 	}
-	if (wait_for_return(a, kab_deadline_s(deadline_s), err) == 0) {
+	a->restarted_ns = kab_now_mono_ns();
+	a->halted = false;
+	if (wait_for_return(a, kab_deadline_s(deadline_s), false, err) == 0) {
 		if (kab_reboot_prove(&lane->facts, a->old_boot_id, a->release, a->kernel->build_id,
 				     nonce ? a->nonce : NULL, &why))
 			return 0;
@@ -263,7 +323,8 @@ static int try_once(struct attempt *a, char **reason, struct kab_err *err)
 
 		read_console(a, &console);
 		d = kab_reboot_diagnose(kab_buf_str(&console), console.len, a->release);
-		*reason = kab_xasprintf("not back in %.0f s: %s", deadline_s, d);
+		*reason = kab_xasprintf("not back after %.0f s: %s", seconds_since(a->restarted_ns),
+					d);
 		if (bring_back(a, err) < 0) {
 			keep_evidence(a, "console", kab_buf_str(&console), console.len);
 			return kab_err_prefix(err, "%s", *reason);
