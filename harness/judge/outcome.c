@@ -201,6 +201,8 @@ static void take_numbers(const struct kab_judged_row *row, struct kab_pair *pair
 	pair->gain_pct = pair->cmp.gain_pct;
 	if (row->data->dir == KAB_DIR_NONE || !isfinite(ci.lo) || !isfinite(ci.hi))
 		return;
+	/* Values are not negative where there is a ratio: Fieller's bounds may be, the truth cannot. */
+	ci.lo = fmax(ci.lo, 0);
 	pair->gain_lo_pct = lower ? 100 * (1 - ci.hi) : 100 * (ci.lo - 1);
 	pair->gain_hi_pct = lower ? 100 * (1 - ci.lo) : 100 * (ci.hi - 1);
 }

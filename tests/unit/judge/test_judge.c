@@ -226,6 +226,32 @@ static void geomean_counts_its_rows(void **state)
 	kab_row_list_release(&rows);
 }
 
+/* No time is below 0, so that no gain is above 100 % where lower is better, and no loss above it
+ * where higher is: Fieller's interval of the ratio goes below 0 here. */
+static void intervals_are_possible(void **state)
+{
+	static const double steady[] = { 4, 5, 6, 5, 4.5 }, wild[] = { 0.1, 9, 0.1, 0.2, 0.3 };
+	static const enum kab_direction dirs[] = { KAB_DIR_LOWER, KAB_DIR_HIGHER };
+
+	(void)state;
+	for (size_t d = 0; d < KAB_ARRAY_SIZE(dirs); d++) {
+		struct kab_row_list rows = { 0 };
+		struct kab_row_data *row = rows_add(&rows, "c", "g=1", "time", "s", dirs[d]);
+		struct kab_judgement j;
+
+		boots(row_kernel(row, "tip"), steady, 5);
+		boots(row_kernel(row, "patched"), wild, 5);
+		j = judge(&rows);
+		assert_true(j.v[0].pairs[0].cmp.ratio_ci.lo < 0);
+		if (dirs[d] == KAB_DIR_LOWER)
+			assert_near(j.v[0].pairs[0].gain_hi_pct, 100, 0);
+		else
+			assert_near(j.v[0].pairs[0].gain_lo_pct, -100, 0);
+		kab_judgement_release(&j);
+		kab_row_list_release(&rows);
+	}
+}
+
 static void explain_has_the_numbers(void **state)
 {
 	struct kab_row_list rows = { 0 };
@@ -257,6 +283,7 @@ int main(void)
 		cmocka_unit_test(blocks),
 		cmocka_unit_test(unequal_failures_warn),
 		cmocka_unit_test(geomean_counts_its_rows),
+		cmocka_unit_test(intervals_are_possible),
 		cmocka_unit_test(explain_has_the_numbers),
 	};
 
