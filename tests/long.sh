@@ -75,7 +75,7 @@ calibration() {
 
 kill_() {
 	release || return 1
-	ctest --test-dir build/release --output-on-failure -R 'detach|lease|stop|resume|kill|readers' --repeat "until-fail:$rounds" \
+	ctest --test-dir build/release --output-on-failure -R 'detach|lease|stop|resume|kill|readers|faults' --repeat "until-fail:$rounds" \
 		--timeout 3600
 }
 
