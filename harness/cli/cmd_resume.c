@@ -34,8 +34,10 @@ static int resume(struct kab_cli *cli, const struct kab_args *args, struct kab_e
 	int status = -1, found;
 
 	if (kab_args_num(args, "wait", 0, 1e9, 0, &execute.lease_wait_s, err) < 0 ||
-	    kab_cli_open_store(cli, KAB_STORE_WRITE, &store, err) < 0)
+	    kab_events_open(cli, kab_args_get(args, "events"), &execute.events, err) < 0)
 		return -1;
+	if (kab_cli_open_store(cli, KAB_STORE_WRITE, &store, err) < 0)
+		goto out;
 	found = kab_store_find_run(store, kab_args_at(args, 0), &info, &note, err);
 	if (found > 0)
 		kab_err_set(err, KAB_ERR_NOT_FOUND, "there is no run '%s'; see 'kab list'",
@@ -59,6 +61,7 @@ out:
 	kab_lab_release(&lab);
 	kab_run_info_release(&info);
 	kab_store_close(store);
+	kab_events_close(execute.events);
 	return status;
 }
 
@@ -74,6 +77,7 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 
 static const struct kab_opt opts[] = {
 	{ "wait", '\0', "SECONDS", "wait for a host that somebody else has leased", NULL },
+	KAB_EVENTS_OPT,
 	{ "gate", '\0', NULL, "exit with 1 when something regressed", NULL },
 	{ 0 },
 };

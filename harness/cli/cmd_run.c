@@ -25,6 +25,7 @@ struct launch {
 	struct kab_interrupt *interrupt;
 	struct kab_strv condition_args;
 	char *name, *command_line, *stored_name;
+	struct kab_events *events;
 };
 
 static void launch_release(struct launch *l)
@@ -36,6 +37,7 @@ static void launch_release(struct launch *l)
 	kab_lab_release(&l->lab);
 	kab_store_close(l->store);
 	kab_interrupt_end(l->interrupt);
+	kab_events_close(l->events);
 	kab_strv_release(&l->condition_args);
 	free(l->lab_hosts);
 	free(l->facts);
@@ -188,7 +190,8 @@ static int launch(struct launch *l, struct kab_cli *cli, const struct kab_args *
 	int64_t run_id;
 	int stop_fd;
 
-	if (load(l, cli, args, err) < 0 ||
+	if (kab_events_open(cli, kab_args_get(args, "events"), &l->events, err) < 0 ||
+	    load(l, cli, args, err) < 0 ||
 	    kab_args_num(args, "wait", 0, 1e9, 0, &execute.lease_wait_s, err) < 0 ||
 	    kab_interrupt_start(cli, &l->interrupt, err) < 0)
 		return -1;
@@ -229,6 +232,7 @@ static int launch(struct launch *l, struct kab_cli *cli, const struct kab_args *
 	kab_cli_say(cli, "kab: run '%s': %s%zu steps on %zu host%s, seed %llu", l->stored_name,
 		    l->plan.stop_text ? "up to " : "", l->plan.n_steps, l->n_hosts,
 		    l->n_hosts == 1 ? "" : "s", (unsigned long long)l->plan.seed);
+	execute.events = l->events;
 	*ret_status = kab_setup_execute(cli, l->store, run_id, l->stored_name, &l->lab,
 					l->interrupt, &execute);
 	return 0;
@@ -262,6 +266,7 @@ static const struct kab_opt opts[] = {
 	{ "until", '\0', "PCT", "boot on until every interval is within +/- PCT (8 boots or more)",
 	  NULL },
 	{ "early", '\0', NULL, "stop at one of five looks when all rows are clear", NULL },
+	KAB_EVENTS_OPT,
 	{ "gate", '\0', NULL, "exit with 1 when something regressed", NULL },
 	{ "dry-run", 'n', NULL, "print the plan and the time it takes; run nothing", NULL },
 	{ 0 },

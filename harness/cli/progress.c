@@ -200,6 +200,8 @@ void kab_progress_event(void *ctx, const struct kab_event *e)
 		h->since_ns = 0;
 		step_end(p, h, e);
 		break;
+	case KAB_EVENT_HOST:
+		break;
 	case KAB_EVENT_LANE_END:
 		h->ended = true;
 		h->since_ns = 0;

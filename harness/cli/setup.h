@@ -4,6 +4,7 @@
 #define KAB_CLI_SETUP_H
 
 #include "cli/cli.h"
+#include "cli/events_json.h"
 #include "cli/interrupt.h"
 #include "engine/engine.h"
 #include "engine/probe.h"
@@ -26,6 +27,7 @@ void kab_setup_hosts_free(struct kab_probe_host *hosts, size_t n);
 struct kab_execute_opts {
 	double lease_wait_s;
 	bool gate, report;
+	struct kab_events *events; /* NULL: none */
 };
 int kab_setup_execute(struct kab_cli *cli, struct kab_store *store, int64_t run_id,
 		      const char *run_name, const struct kab_lab *lab,

@@ -52,12 +52,20 @@ int kab_engine_store_noise(struct kab_store *store, int64_t run_id, struct kab_e
 
 /* ---- executing ---- */
 
+enum kab_lane_outcome {
+	KAB_LANE_DONE, /* every step of the host has a final state */
+	KAB_LANE_NEEDS_BOOT, /* the user has to boot another kernel, then resume */
+	KAB_LANE_STOPPED, /* asked to stop */
+	KAB_LANE_FAILED, /* err says why; resume goes on */
+};
+
 enum kab_event_kind {
 	KAB_EVENT_NOTE, /* text: connected, waiting for a lease, condition applied ... */
 	KAB_EVENT_BOOT, /* a boot begins: kernel, text; warmup: it is a restart only */
 	KAB_EVENT_STEP_BEGIN, /* case ... iteration are set */
 	KAB_EVENT_STEP_END, /* state, value, text (reason) are set too */
-	KAB_EVENT_LANE_END, /* text: how it ended */
+	KAB_EVENT_LANE_END, /* outcome; text: why it failed; kernel: which to boot */
+	KAB_EVENT_HOST, /* text: "connected", "leased", "lost", "reconnected" */
 };
 
 /* Strings are owned by the event and valid during the callback. */
@@ -68,17 +76,11 @@ struct kab_event {
 	int iteration, attempt;
 	bool warmup;
 	enum kab_iter_state state;
+	enum kab_lane_outcome outcome;
 	int64_t iteration_id;
 	double value; /* primary metric (mean of its samples); NAN when none */
 	double elapsed_s; /* NAN unknown */
 	size_t done, total; /* steps of this host, warm-ups included */
-};
-
-enum kab_lane_outcome {
-	KAB_LANE_DONE, /* every step of the host has a final state */
-	KAB_LANE_NEEDS_BOOT, /* the user has to boot another kernel, then resume */
-	KAB_LANE_STOPPED, /* asked to stop */
-	KAB_LANE_FAILED, /* err says why; resume goes on */
 };
 
 struct kab_lane_result {
@@ -108,6 +110,8 @@ struct kab_engine_opts {
  * released with kab_lane_results_free); -1 when nothing could be started. Sets the run's state. */
 int kab_engine_execute(const struct kab_engine_opts *opts, struct kab_lane_result **ret,
 		       size_t *ret_n, struct kab_err *err);
+/* Is the run being carried out by a kab on this machine? */
+int kab_engine_is_busy(struct kab_store *store, int64_t run_id, bool *ret, struct kab_err *err);
 void kab_lane_results_free(struct kab_lane_result *results, size_t n);
 
 /*

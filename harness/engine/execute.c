@@ -28,6 +28,8 @@ static void *lane_thread(void *arg)
 
 	kab_lane_run(lane);
 	end.host = lane->host->name;
+	end.outcome = lane->result->outcome;
+	end.kernel = lane->result->kernel;
 	end.text = lane->result->outcome == KAB_LANE_FAILED ? lane->result->err.text : NULL;
 	end.done = lane->done;
 	end.total = lane->n_steps;
@@ -141,6 +143,27 @@ static int only_one(const struct kab_job *job, int *ret_fd, struct kab_err *err)
 	}
 	*ret_fd = fd;
 	return 0;
+}
+
+int kab_engine_is_busy(struct kab_store *store, int64_t run_id, bool *ret, struct kab_err *err)
+{
+	struct kab_job job = { 0 };
+	struct kab_err why = KAB_ERR_INIT;
+	int fd = -1, rc = kab_job_load(store, run_id, &job, err);
+
+	*ret = false;
+	if (rc == 0 && only_one(&job, &fd, &why) < 0) {
+		*ret = why.code == KAB_ERR_BUSY;
+		if (!*ret) {
+			rc = -1;
+			if (err)
+				*err = why;
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	kab_job_release(&job);
+	return rc;
 }
 
 static int load(const struct kab_engine_opts *opts, struct kab_job *job, struct all *all,

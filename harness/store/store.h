@@ -155,6 +155,12 @@ int kab_store_bulk_begin(struct kab_store *store, struct kab_err *err);
 int kab_store_bulk_end(struct kab_store *store, bool keep, struct kab_err *err);
 /* A consistent copy of the whole database, one file, while it is in use. The path must not exist. */
 int kab_store_backup(struct kab_store *store, const char *path, struct kab_err *err);
+/* Is the file whole (pages, references, states, packed output)? A sentence for each problem is
+ * appended, with what to do. Reads all of it; changes nothing. -1: it could not be looked at. */
+struct kab_strv;
+int kab_store_check(struct kab_store *store, struct kab_strv *problems, struct kab_err *err);
+/* How changes are kept safe, and what is in the log now, as a sentence; caller frees. */
+int kab_store_journal(struct kab_store *store, char **ret, struct kab_err *err);
 /* Longest stored elapsed time of DONE iterations of that runner + unresolved parameters on the
  * machine, for the default timeout. 1 when there is none. */
 int kab_store_longest_elapsed(struct kab_store *store, const char *machine_hash, const char *runner,
