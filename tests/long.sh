@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What takes longer than minutes: fuzzing of everything that reads foreign bytes, the calibration of the
-# statistics with many trials, and kills and races again and again.
+# statistics with many trials, kills and races again and again, and everything that can go wrong with a boot.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 fuzz_s=300
@@ -10,12 +10,12 @@ jobs=$(nproc)
 
 usage() {
 	cat <<TEXT
-usage: tests/long.sh [--fuzz SECONDS] [--rounds N] [fuzz] [calibration] [kill]
+usage: tests/long.sh [--fuzz SECONDS] [--rounds N] [fuzz] [calibration] [kill] [lab]
 
   --fuzz SECONDS  for each fuzzer (300)
   --rounds N      of the tests that kill and race (10)
 
-Without a name all three parts are done. Calls for what tests/run.sh installs.
+Without a name all four parts are done. Calls for what tests/run.sh installs.
 TEXT
 }
 
@@ -27,13 +27,13 @@ while [ $# -gt 0 ]; do
 		if [ "$1" = --fuzz ]; then fuzz_s=$2; else rounds=$2; fi
 		shift
 		;;
-	fuzz | calibration | kill) parts="$parts $1" ;;
+	fuzz | calibration | kill | lab) parts="$parts $1" ;;
 	-h | --help) usage; exit 0 ;;
 	*) usage >&2; exit 2 ;;
 	esac
 	shift
 done
-: "${parts:=fuzz calibration kill}"
+: "${parts:=fuzz calibration kill lab}"
 cd "$root"
 status=0
 fixed=
@@ -79,6 +79,16 @@ kill_() {
 		--timeout 3600
 }
 
+lab() {
+	release || return 1
+	lab_failed=
+	for test in three smt faults; do
+		# shellcheck disable=SC2046 # a word or none
+		tests/lab/test_$test.py build/release/kab $([ $test != faults ] || echo --long) || lab_failed=1
+	done
+	[ -z "$lab_failed" ]
+}
+
 mkdir -p build
 for part in $parts; do
 	say "$part"
@@ -86,6 +96,7 @@ for part in $parts; do
 	fuzz) fuzz || failed fuzz ;;
 	calibration) calibration || failed calibration ;;
 	kill) kill_ || failed kill ;;
+	lab) lab || failed lab ;;
 	esac
 done
 [ $status -ne 0 ] || say "nothing failed"

@@ -295,7 +295,11 @@ with open(run + "/images", encoding="utf-8") as f:
             "console": here + "/console.log"}
         with open(image + "/image.json", encoding="utf-8") as g:
             kernels[arch] = json.load(g)
-for name, value in (("lab", {"hosts": hosts}), ("kernels", kernels)):
+files = [("lab", {"hosts": hosts}), ("kernels", kernels)]
+for role in "baseline", "test":
+    files.append((role, {"hosts": {arch: {"release": k["release"]} for arch, all in kernels.items()
+                                   for k in all["kernels"] if k["role"] == role}}))
+for name, value in files:
     with open("%s/%s.json" % (run, name), "w", encoding="utf-8") as f:
         json.dump(value, f, indent=2)
         f.write("\n")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Running the real kab against emulated guests with real kernels.
 
-Guests belong to the test program: they end with it, however it ends. With KAB_LAB_RECORD=FILE
+Guests belong to the test program: they end with it, however it ends. With LABTEST_RECORD=FILE
 every command and all that it said is appended to FILE, with the time it took.
 """
 import json
@@ -35,7 +35,7 @@ def check(condition, what):
 
 
 def record(text):
-    path = os.environ.get("KAB_LAB_RECORD")
+    path = os.environ.get("LABTEST_RECORD")
     if path:
         with open(path, "a", encoding="utf-8") as f:
             f.write(text)
@@ -88,7 +88,7 @@ class Lab:
 
     def __exit__(self, *_):
         subprocess.run([LAB_SH, "stop", self.run_dir], check=False)
-        if os.environ.get("KAB_LAB_KEEP"):
+        if os.environ.get("LABTEST_KEEP"):
             print("kept: " + self.dir)
         else:
             shutil.rmtree(self.dir, ignore_errors=True)
@@ -240,7 +240,7 @@ def online():
         return False
 
 
-def main(scenarios, argv):
+def main(scenarios, argv, after_failure=None):
     """Run the named scenarios (all without a name), say how each went; 1 when one failed."""
     failed = []
     for name, function in scenarios:
@@ -251,9 +251,11 @@ def main(scenarios, argv):
         try:
             function()
             how = "ok"
-        except (Failed, AssertionError, subprocess.SubprocessError, OSError) as error:
+        except (AssertionError, subprocess.SubprocessError, sqlite3.Error, OSError) as error:
             how = "FAILED: %s" % error
             failed.append(name)
+            if after_failure:
+                after_failure()
         took = time.monotonic() - began
         print("%-28s %5.0f s  %s" % (name, took, how), flush=True)
         record("[%s: %.0f s, %s]\n" % (name, took, how.split("\n")[0]))
