@@ -2,7 +2,6 @@
 #include "runners/runner.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -127,12 +126,8 @@ static int check_type(const struct kab_param_def *def, const struct kab_params *
 	if (!strcmp(def->type, "number"))
 		return kab_params_double(params, def->name, 0, &number, err);
 	if (!strcmp(def->type, "bool")) {
-		static const char *const words[] = { "true",  "yes", "1", "on",
-						     "false", "no",  "0", "off" };
-
-		for (size_t i = 0; i < KAB_ARRAY_SIZE(words); i++)
-			if (!strcasecmp(value, words[i]))
-				return 0;
+		if (!strcmp(value, "true") || !strcmp(value, "false"))
+			return 0;
 		return kab_err_set(err, KAB_ERR_CONFIG,
 				   "parameter '%s': expected true or false, found '%s'", def->name,
 				   value);

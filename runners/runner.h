@@ -104,6 +104,9 @@ struct kab_runner {
 	/* 0 and *ret filled (caller releases), or -1 (config: a parameter is wrong). */
 	int (*command)(const struct kab_params *params, const struct kab_facts *facts,
 		       struct kab_command *ret, struct kab_err *err);
+	/* NULL, or whether a metric of the table is printed with these parameters: 0, or 1 and
+	 * *ret_why (caller frees) says what to ask for. */
+	int (*unprinted)(const char *metric, const struct kab_params *params, char **ret_why);
 	/* Never fails: what cannot be read is a status. *ret is filled, caller releases.
 	 * params may be empty (a log of unknown origin). Deterministic; linear in the input. */
 	void (*parse)(const struct kab_outputs *outputs, int exit_status,
@@ -117,6 +120,12 @@ extern const size_t kab_runners_n;
 const struct kab_runner *kab_runner_find(const char *name);
 /* The metric of that name (families included), or NULL. */
 const struct kab_metric_def *kab_runner_metric(const struct kab_runner *runner, const char *name);
+/* What is measured around every invocation, whatever the runner. */
+extern const struct kab_metric_def kab_invocation_metrics[];
+extern const size_t kab_invocation_metrics_n;
+/* True for a metric that only a log written under GNU time holds, never a run of kab. Then
+ * *ret_instead is the one that a run has instead, or NULL. */
+bool kab_metric_is_of_logs(const struct kab_metric_def *metric, const char **ret_instead);
 /* Borrowed; never NULL. */
 const struct kab_metric_def *kab_runner_primary(const struct kab_runner *runner);
 /* Check names and types of params against the runner's; error names the nearest known one. */

@@ -197,6 +197,23 @@ static int sysbench_command(const struct kab_params *params, const struct kab_fa
 	return 0;
 }
 
+/* Of the percentiles it prints the one that is asked for: 95 unless told otherwise, 0 is none. */
+static int sysbench_unprinted(const char *metric, const struct kab_params *params, char **ret_why)
+{
+	const struct kab_param *p = kab_params_find(params, "percentile");
+	const char *asked = p ? p->value : "95";
+
+	/* An expression has no value yet, and further arguments are not looked into. */
+	if (!asked || strncmp(metric, "latency_p", 9) || kab_params_find(params, "args"))
+		return 0;
+	if (strcmp(asked, "0") && !strcmp(metric + 9, asked))
+		return 0;
+	*ret_why = kab_xasprintf("it prints only the percentile that is asked for; set the "
+				 "parameter percentile to %s (here it is %s)",
+				 metric + 9, asked);
+	return 1;
+}
+
 const struct kab_runner kab_runner_sysbench = {
 	.name = "sysbench",
 	.summary = "CPU, threads, mutex, memory, file I/O and databases (0.4 to 1.1)",
@@ -208,5 +225,6 @@ const struct kab_runner kab_runner_sysbench = {
 	.tools = tools_table,
 	.unsupported = sysbench_unsupported,
 	.command = sysbench_command,
+	.unprinted = sysbench_unprinted,
 	.parse = kab_sysbench_parse,
 };

@@ -42,23 +42,32 @@ static void add_support(struct kab_buf *out, const struct kab_runner *runner,
 	kab_buf_addc(out, '\n');
 }
 
+static void add_metric(struct kab_buf *out, const struct kab_metric_def *m, int width)
+{
+	kab_buf_addf(out, "  %c %-*s  %-10s  %-16s  %s\n", m->primary ? '*' : ' ', width, m->name,
+		     *m->unit ? m->unit : "-", better(m->dir), m->summary ? m->summary : "");
+	kab_buf_rtrim(out, " \n");
+	kab_buf_addc(out, '\n');
+}
+
 static void add_metrics(struct kab_buf *out, const struct kab_runner *runner)
 {
+	const char *instead;
 	int width = 0;
 
 	for (size_t i = 0; i < runner->metrics_n; i++)
 		if ((int)strlen(runner->metrics[i].name) > width)
 			width = (int)strlen(runner->metrics[i].name);
 	kab_buf_adds(out, "  metrics (* is the primary one):\n");
-	for (size_t i = 0; i < runner->metrics_n; i++) {
-		const struct kab_metric_def *m = &runner->metrics[i];
-
-		kab_buf_addf(out, "  %c %-*s  %-10s  %-16s  %s\n", m->primary ? '*' : ' ', width,
-			     m->name, *m->unit ? m->unit : "-", better(m->dir),
-			     m->summary ? m->summary : "");
-		kab_buf_rtrim(out, " \n");
-		kab_buf_addc(out, '\n');
-	}
+	for (size_t i = 0; i < runner->metrics_n; i++)
+		if (!kab_metric_is_of_logs(&runner->metrics[i], &instead))
+			add_metric(out, &runner->metrics[i], width);
+	for (size_t i = 0; i < kab_invocation_metrics_n; i++)
+		add_metric(out, &kab_invocation_metrics[i], width);
+	kab_buf_adds(out, "  only in logs written under GNU time -v, for kab parse and import:\n");
+	for (size_t i = 0; i < runner->metrics_n; i++)
+		if (kab_metric_is_of_logs(&runner->metrics[i], &instead))
+			add_metric(out, &runner->metrics[i], width);
 }
 
 static void add_params(struct kab_buf *out, const struct kab_runner *runner)

@@ -2,11 +2,14 @@
 #include "model/expr.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/strv.h"
+#include "base/text.h"
 
 #define DEPTH_MAX 32
 /* Parameters that use others twice each would double the work at every level. */
@@ -19,7 +22,12 @@ struct parser {
 	const char *p;
 	const struct kab_facts *facts;
 	const struct kab_params *params;
-	int lookup; /* 0: names are worth 1 (form check) */
+	enum {
+		FORM, /* names are not looked up and are worth 1 */
+		NAMES, /* they are, but facts have no value yet and are worth 1 */
+		VALUES,
+	} mode;
+	bool *unknown; /* the value hangs on a fact that is not known yet */
 	int nesting; /* of parentheses and signs */
 	int depth; /* of parameters that use parameters */
 	int *lookups; /* done so far, of the whole evaluation */
@@ -39,6 +47,23 @@ static void blanks(struct parser *ps)
 		ps->p++;
 }
 
+static int unknown_name(struct parser *ps, const char *word)
+{
+	struct kab_strv kab_autostrv names = KAB_STRV_INIT;
+	const char *near;
+
+	for (const char *const *f = kab_expr_facts; *f; f++)
+		kab_strv_add(&names, *f);
+	for (size_t i = 0; ps->params && i < ps->params->n; i++)
+		kab_strv_add(&names, ps->params->v[i].name);
+	near = kab_text_nearest(word, (const char *const *)kab_strv_argv(&names));
+	return kab_err_set(ps->err, KAB_ERR_CONFIG,
+			   "expression '%s': unknown name '%s'; %s%s%sknown are the case's "
+			   "parameters and cpus, nodes, cores, memory_mb",
+			   ps->text, word, near ? "did you mean '" : "", near ? near : "",
+			   near ? "'? " : "");
+}
+
 static int name(struct parser *ps, int64_t *ret)
 {
 	char *word kab_autofree = NULL;
@@ -48,7 +73,7 @@ static int name(struct parser *ps, int64_t *ret)
 	while (isalnum((unsigned char)*ps->p) || *ps->p == '_')
 		ps->p++;
 	word = kab_xstrndup(start, (size_t)(ps->p - start));
-	if (!ps->lookup) {
+	if (ps->mode == FORM) {
 		*ret = 1;
 		return 0;
 	}
@@ -73,6 +98,11 @@ static int name(struct parser *ps, int64_t *ret)
 	for (const char *const *f = kab_expr_facts; *f; f++) {
 		if (strcmp(*f, word))
 			continue;
+		if (ps->mode == NAMES) {
+			*ps->unknown = true;
+			*ret = 1;
+			return 0;
+		}
 		*ret = kab_facts_int(ps->facts, word, -1);
 		if (*ret < 0)
 			return kab_err_set(ps->err, KAB_ERR_CONFIG,
@@ -80,11 +110,7 @@ static int name(struct parser *ps, int64_t *ret)
 					   word);
 		return 0;
 	}
-	return kab_err_set(
-		ps->err, KAB_ERR_CONFIG,
-		"expression '%s': unknown name '%s'; known are the case's parameters and "
-		"cpus, nodes, cores, memory_mb",
-		ps->text, word);
+	return unknown_name(ps, word);
 }
 
 static int factor(struct parser *ps, int64_t *ret)
@@ -128,6 +154,7 @@ static int factor(struct parser *ps, int64_t *ret)
 
 static int product(struct parser *ps, int64_t *ret)
 {
+	bool left_unknown, right_unknown;
 	int64_t right;
 
 	if (factor(ps, ret) < 0)
@@ -135,13 +162,17 @@ static int product(struct parser *ps, int64_t *ret)
 	while (*ps->p == '*' || *ps->p == '/') {
 		char op = *ps->p++;
 
+		left_unknown = *ps->unknown;
+		*ps->unknown = false;
 		if (factor(ps, &right) < 0)
 			return -1;
+		right_unknown = *ps->unknown;
+		*ps->unknown = left_unknown || right_unknown;
 		if (op == '*') {
 			if (__builtin_mul_overflow(*ret, right, ret))
 				return fail(ps, "overflow");
 		} else {
-			if (!right && ps->lookup)
+			if (!right && ps->mode != FORM && !right_unknown)
 				return fail(ps, "division by zero");
 			if (*ret == INT64_MIN && right == -1)
 				return fail(ps, "overflow");
@@ -181,28 +212,41 @@ static int evaluate(struct parser *ps, int64_t *ret)
 	return 0;
 }
 
-int kab_expr_check(const char *text, struct kab_err *err)
+static int start(const char *text, int mode, const struct kab_facts *facts,
+		 const struct kab_params *params, int64_t *ret, struct kab_err *err)
 {
-	int lookups = 0;
-	struct parser ps = { .text = text, .p = text, .lookups = &lookups, .err = err };
-	int64_t value;
-
-	return evaluate(&ps, &value);
-}
-
-int kab_expr_eval(const char *text, const struct kab_facts *facts, const struct kab_params *params,
-		  int64_t *ret, struct kab_err *err)
-{
+	bool unknown = false;
 	int lookups = 0;
 	struct parser ps = { .text = text,
 			     .p = text,
 			     .facts = facts,
 			     .params = params,
-			     .lookup = 1,
+			     .unknown = &unknown,
 			     .lookups = &lookups,
 			     .err = err };
 
+	ps.mode = mode;
 	return evaluate(&ps, ret);
+}
+
+int kab_expr_check(const char *text, struct kab_err *err)
+{
+	int64_t value;
+
+	return start(text, FORM, NULL, NULL, &value, err);
+}
+
+int kab_expr_check_names(const char *text, const struct kab_params *params, struct kab_err *err)
+{
+	int64_t value;
+
+	return start(text, NAMES, NULL, params, &value, err);
+}
+
+int kab_expr_eval(const char *text, const struct kab_facts *facts, const struct kab_params *params,
+		  int64_t *ret, struct kab_err *err)
+{
+	return start(text, VALUES, facts, params, ret, err);
 }
 
 int kab_params_resolve(struct kab_params *params, const struct kab_facts *facts,

@@ -18,6 +18,9 @@ extern const char *const kab_expr_facts[];
 
 /* Only the form: names are not looked up. */
 int kab_expr_check(const char *text, struct kab_err *err);
+/* As far as it can be told without a host: names are parameters or facts, no circle, no division
+ * by a constant zero. */
+int kab_expr_check_names(const char *text, const struct kab_params *params, struct kab_err *err);
 int kab_expr_eval(const char *text, const struct kab_facts *facts, const struct kab_params *params,
 		  int64_t *ret, struct kab_err *err);
 /* Give every expression of params its value. */

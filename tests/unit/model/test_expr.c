@@ -129,6 +129,38 @@ static void errors(void **state)
 	kab_facts_release(&facts);
 }
 
+/* What can be told without a host: the facts count as not known yet. */
+static void names_without_a_host(void **state)
+{
+	static const struct {
+		const char *text, *said; /* NULL: right */
+	} table[] = {
+		{ "cpus*2", NULL },
+		{ "100/(cpus-1)", NULL },
+		{ "100/(cores-1)+1/groups", NULL },
+		{ "twice", NULL },
+		{ "1/0", "division by zero" },
+		{ "cpus/(groups-16)", "division by zero" },
+		{ "cpus*(1/0)", "division by zero" },
+		{ "2*cpu", "did you mean 'cpus'" },
+		{ "4000/group", "did you mean 'groups'" },
+		{ "zzzzzz", "unknown name 'zzzzzz'; known are" },
+		{ "a", "circle" },
+	};
+	struct kab_params p = params();
+
+	(void)state;
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(table); i++) {
+		struct kab_err err = KAB_ERR_INIT;
+		int status = kab_expr_check_names(table[i].text, &p, &err);
+
+		assert_int_equal(status, table[i].said ? -1 : 0);
+		if (table[i].said && !strstr(err.text, table[i].said))
+			fail_msg("%s: %s", table[i].text, err.text);
+	}
+	kab_params_release(&p);
+}
+
 static void depth_and_length_are_bounded(void **state)
 {
 	char deep[2001], wide[3001];
@@ -223,6 +255,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values),
 		cmocka_unit_test(errors),
+		cmocka_unit_test(names_without_a_host),
 		cmocka_unit_test(depth_and_length_are_bounded),
 		cmocka_unit_test(resolve),
 		cmocka_unit_test(facts_are_read),
