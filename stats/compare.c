@@ -183,6 +183,13 @@ static void describe_sides(struct kab_comparison *c, const struct kab_moments *a
 int kab_compare(const double *base, size_t nb, const double *test, size_t nt,
 		const struct kab_compare_opts *opts, struct kab_comparison *c)
 {
+	return kab_compare_sorted(base, NULL, nb, test, NULL, nt, opts, c);
+}
+
+int kab_compare_sorted(const double *base, const double *base_sorted, size_t nb, const double *test,
+		       const double *test_sorted, size_t nt, const struct kab_compare_opts *opts,
+		       struct kab_comparison *c)
+{
 	const char *bad = bad_option(opts);
 
 	blank(c);
@@ -203,7 +210,9 @@ int kab_compare(const double *base, size_t nb, const double *test, size_t nt,
 		kab_verdict_decide(c, NAN, opts);
 		return -1;
 	}
-	double *sa = kab_sorted_copy(base, nb), *sb = kab_sorted_copy(test, nt);
+	double *own_a = base_sorted ? NULL : kab_sorted_copy(base, nb);
+	double *own_b = test_sorted ? NULL : kab_sorted_copy(test, nt);
+	const double *sa = own_a ? own_a : base_sorted, *sb = own_b ? own_b : test_sorted;
 	double min = fmin(sa[0], sb[0]), max = fmax(sa[nb - 1], sb[nt - 1]);
 	double alpha = opts->alpha > 0 ? opts->alpha : 0.05;
 	struct kab_ratio r;
@@ -218,8 +227,8 @@ int kab_compare(const double *base, size_t nb, const double *test, size_t nt,
 	kab_welch_moments(&a, &b, 0.95, &c->welch);
 	kab_mann_whitney_sorted(sa, nb, sb, nt, &c->mann_whitney);
 	kab_hodges_lehmann_sorted(sa, nb, sb, nt, 0.95, &c->hodges_lehmann);
-	free(sa);
-	free(sb);
+	free(own_a);
+	free(own_b);
 	if (min > 0 && nb >= 2 && nt >= 2) {
 		kab_ratio_log_delta(&a, &b, 0.95, &r);
 		c->log_delta = r.test;

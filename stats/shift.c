@@ -16,18 +16,48 @@ struct pairs {
 	double *all; /* sorted differences when there are few, else NULL */
 };
 
-/* How many differences b - a are <= x. Rounded subtraction is monotone, so one sweep suffices. */
+/*
+ * How many differences b - a are <= x[0] and <= x[1]. Rounded subtraction is monotone, so that one
+ * sweep along the staircase suffices. Which way it turns cannot be predicted: no branch depends on
+ * it, and two cuts at a time keep the processor busy while it waits for either.
+ */
+static void count_le2(const struct pairs *p, const double x[2], uint64_t ret[2])
+{
+	size_t i0 = 0, j0 = 0, i1 = 0, j1 = 0, na = p->na, nb = p->nb;
+	const double *a = p->a, *b = p->b;
+	uint64_t c0 = 0, c1 = 0;
+
+	while (i0 < na && j0 < nb && i1 < na && j1 < nb) {
+		size_t up0 = b[j0] - a[i0] <= x[0], up1 = b[j1] - a[i1] <= x[1];
+
+		c0 += (up0 - 1) & j0;
+		c1 += (up1 - 1) & j1;
+		j0 += up0;
+		j1 += up1;
+		i0 += 1 - up0;
+		i1 += 1 - up1;
+	}
+	for (; i0 < na; i0++) {
+		while (j0 < nb && b[j0] - a[i0] <= x[0])
+			j0++;
+		c0 += j0;
+	}
+	for (; i1 < na; i1++) {
+		while (j1 < nb && b[j1] - a[i1] <= x[1])
+			j1++;
+		c1 += j1;
+	}
+	ret[0] = c0;
+	ret[1] = c1;
+}
+
 static uint64_t count_le(const struct pairs *p, double x)
 {
-	uint64_t c = 0;
-	size_t j = 0;
+	const double both[2] = { x, x };
+	uint64_t c[2];
 
-	for (size_t i = 0; i < p->na; i++) {
-		while (j < p->nb && p->b[j] - p->a[i] <= x)
-			j++;
-		c += j;
-	}
-	return c;
+	count_le2(p, both, c);
+	return c[0];
 }
 
 /* All differences in (lo, hi], sorted; there are n of them. */
@@ -51,63 +81,70 @@ static double *collect(const struct pairs *p, double lo, double hi, size_t n)
 	return v;
 }
 
-/*
- * The k-th smallest difference, k from 1. The bracket (lo, hi] is narrowed by two cuts, one on either
- * side of where the rank should lie by interpolation and closer to it in every round, until few
- * enough differences are left to be listed. Every third round halves instead, so that counts which
- * are nothing like a line (many equal differences) end too.
- */
-static double select_difference(const struct pairs *p, uint64_t k)
+/* Evenly spaced order statistics of both sides: what a large pair looks like from afar. */
+#define THIN 2048
+#define THIN_FROM ((size_t)16 * THIN)
+/* A share of all pairs that the guess from THIN values is off by, with a wide margin. */
+#define THIN_ERROR 4e-6
+
+static void select_difference(const struct pairs *p, uint64_t k, double *ret, double *ret_next);
+
+static double *thin(const double *x, size_t n)
 {
-	if (p->all)
-		return p->all[k - 1];
-	double lo = p->b[0] - p->a[p->na - 1], hi = p->b[p->nb - 1] - p->a[0], width = 1.0 / 32;
-	uint64_t c_lo = count_le(p, lo), c_hi = (uint64_t)p->na * p->nb;
-	uint64_t few = (p->na + p->nb) / 4 > 512 ? (p->na + p->nb) / 4 : 512;
+	double *t = kab_xreallocarray(NULL, THIN, sizeof(*t));
 
-	if (c_lo >= k)
-		return lo;
-	for (int round = 0; c_hi - c_lo > few; round++) {
-		double share = (double)(k - c_lo) / (double)(c_hi - c_lo), span = hi - lo;
-		double cut[2] = { lo + span * (share - width), lo + span * (share + width) };
-
-		if (round % 3 == 2 || !isfinite(span)) {
-			cut[0] = cut[1] = 0.5 * lo + 0.5 * hi;
-			if (!(cut[0] > lo && cut[0] < hi))
-				return hi; /* neighbours among the doubles */
-		}
-		for (int i = 0; i < 2; i++) {
-			if (!(cut[i] > lo && cut[i] < hi))
-				continue;
-			uint64_t c = count_le(p, cut[i]);
-
-			if (c >= k) {
-				hi = cut[i];
-				c_hi = c;
-			} else {
-				lo = cut[i];
-				c_lo = c;
-			}
-		}
-		width = width > 1e-3 ? width / 4 : width;
-	}
-	double *v = collect(p, lo, hi, c_hi - c_lo);
-	double d = v[k - c_lo - 1];
-
-	free(v);
-	return d;
+	for (size_t i = 0; i < THIN; i++)
+		t[i] = x[(size_t)(((double)i + 0.5) / THIN * (double)n)];
+	return t;
 }
 
-/* The difference of the next rank after k, whose difference is d. */
-static double next_difference(const struct pairs *p, uint64_t k, double d)
+/* Two cuts that most likely enclose rank k. They are only tried: nothing rests on them. */
+static void guess(const struct pairs *p, uint64_t k, double cut[2])
+{
+	double *a = thin(p->a, p->na), *b = thin(p->b, p->nb);
+	struct pairs small = { a, b, THIN, THIN, NULL };
+	double all = (double)THIN * THIN, share = (double)k / ((double)p->na * (double)p->nb);
+
+	for (int i = 0; i < 2; i++) {
+		double rank = all * (share + (i ? THIN_ERROR : -THIN_ERROR)) + i;
+
+		rank = fmax(1, fmin(all, rank));
+		select_difference(&small, (uint64_t)rank, &cut[i], NULL);
+	}
+	free(a);
+	free(b);
+}
+
+/* The bracket (lo, hi] of a rank and how many differences are below either end. */
+struct bracket {
+	double lo, hi;
+	uint64_t c_lo, c_hi;
+};
+
+static void narrow(const struct pairs *p, uint64_t k, const double cut[2], struct bracket *at)
+{
+	uint64_t c[2];
+
+	count_le2(p, cut, c);
+	for (int i = 0; i < 2; i++) {
+		if (!(cut[i] > at->lo && cut[i] < at->hi))
+			continue;
+		if (c[i] >= k) {
+			at->hi = cut[i];
+			at->c_hi = c[i];
+		} else {
+			at->lo = cut[i];
+			at->c_lo = c[i];
+		}
+	}
+}
+
+/* The smallest difference above d; INFINITY when there is none. */
+static double above(const struct pairs *p, double d)
 {
 	double next = INFINITY;
 	size_t j = 0;
 
-	if (p->all)
-		return p->all[k];
-	if (count_le(p, d) > k)
-		return d;
 	for (size_t i = 0; i < p->na; i++) {
 		while (j < p->nb && p->b[j] - p->a[i] <= d)
 			j++;
@@ -115,6 +152,86 @@ static double next_difference(const struct pairs *p, uint64_t k, double d)
 			next = fmin(next, p->b[j] - p->a[i]);
 	}
 	return next;
+}
+
+static double next_difference(const struct pairs *p, uint64_t k, double d)
+{
+	return count_le(p, d) > k ? d : above(p, d);
+}
+
+/* Differences that equal lo, the smallest of all: they lie in a corner. */
+static uint64_t count_smallest(const struct pairs *p, double lo)
+{
+	uint64_t c = 0;
+
+	for (size_t i = p->na; i-- > 0;) {
+		size_t j = 0;
+
+		while (j < p->nb && p->b[j] - p->a[i] <= lo)
+			j++;
+		if (!j)
+			break;
+		c += j;
+	}
+	return c;
+}
+
+/*
+ * The k-th smallest difference, k from 1, and the next one unless ret_next is NULL. The bracket is
+ * narrowed by two cuts, one on either side of where the rank should lie by interpolation and closer
+ * to it in every round, until few enough differences are left to be listed. Every third round halves
+ * instead, so that counts which are nothing like a line (many equal differences) end too.
+ */
+static void select_difference(const struct pairs *p, uint64_t k, double *ret, double *ret_next)
+{
+	if (p->all) {
+		*ret = p->all[k - 1];
+		if (ret_next)
+			*ret_next = p->all[k];
+		return;
+	}
+	struct bracket at = { p->b[0] - p->a[p->na - 1], p->b[p->nb - 1] - p->a[0], 0,
+			      (uint64_t)p->na * p->nb };
+	uint64_t few = (p->na + p->nb) / 16 > 512 ? (p->na + p->nb) / 16 : 512;
+	double width = 1.0 / 32, cut[2];
+
+	at.c_lo = count_smallest(p, at.lo);
+	if (at.c_lo >= k) {
+		*ret = at.lo;
+		if (ret_next)
+			*ret_next = next_difference(p, k, at.lo);
+		return;
+	}
+	if (p->na >= THIN_FROM && p->nb >= THIN_FROM) {
+		guess(p, k, cut);
+		narrow(p, k, cut, &at);
+		width = 1.0 / 128;
+	}
+	for (int round = 0; at.c_hi - at.c_lo > few; round++) {
+		double share = (double)(k - at.c_lo) / (double)(at.c_hi - at.c_lo);
+		double span = at.hi - at.lo;
+
+		cut[0] = at.lo + span * (share - width);
+		cut[1] = at.lo + span * (share + width);
+		if (round % 3 == 2 || !isfinite(span)) {
+			cut[0] = cut[1] = 0.5 * at.lo + 0.5 * at.hi;
+			if (!(cut[0] > at.lo && cut[0] < at.hi)) {
+				/* neighbours among the doubles */
+				*ret = at.hi;
+				if (ret_next)
+					*ret_next = at.c_hi > k ? at.hi : above(p, at.hi);
+				return;
+			}
+		}
+		narrow(p, k, cut, &at);
+		width = width > 1e-3 ? width / 4 : width;
+	}
+	double *v = collect(p, at.lo, at.hi, at.c_hi - at.c_lo);
+
+	*ret = v[k - at.c_lo - 1];
+	if (ret_next)
+		*ret_next = k < at.c_hi ? v[k - at.c_lo] : above(p, at.hi);
+	free(v);
 }
 
 /*
@@ -194,14 +311,16 @@ int kab_hodges_lehmann_sorted(const double *base, size_t nb, const double *test,
 				p.all[i * nt + j] = test[j] - base[i];
 		kab_sort(p.all, n);
 	}
-	double m1 = select_difference(&p, (n + 1) / 2);
-	double m2 = n % 2 ? m1 : next_difference(&p, n / 2, m1);
+	double m1, m2;
 
+	select_difference(&p, (n + 1) / 2, &m1, n % 2 ? NULL : &m2);
+	if (n % 2)
+		m2 = m1;
 	ret->shift = m1 == m2 ? m1 : m1 + 0.5 * (m2 - m1);
 	uint64_t q = lower_rank(nb, nt, confidence, ret);
 
-	ret->ci.lo = select_difference(&p, q);
-	ret->ci.hi = select_difference(&p, n + 1 - q);
+	select_difference(&p, q, &ret->ci.lo, NULL);
+	select_difference(&p, n + 1 - q, &ret->ci.hi, NULL);
 	free(p.all);
 	return 0;
 }

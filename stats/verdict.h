@@ -142,6 +142,14 @@ int kab_compare(const double *base, size_t nb, const double *test, size_t nt,
 		const struct kab_compare_opts *opts, struct kab_comparison *ret);
 
 /*
+ * The same for a caller who has both samples in ascending order as well; NULL: kab_compare sorts.
+ * Sorting is most of the work for large samples.
+ */
+int kab_compare_sorted(const double *base, const double *base_sorted, size_t nb, const double *test,
+		       const double *test_sorted, size_t nt, const struct kab_compare_opts *opts,
+		       struct kab_comparison *ret);
+
+/*
  * Decide again, e.g. after Holm over the rows of a table. adjusted_p >= p. Rules, first match wins:
  *   no direction: NONE. One unit on a side, or fewer than four blocks: INCONCLUSIVE.
  *   all values identical: EQUIVALENT.

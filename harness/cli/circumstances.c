@@ -228,6 +228,7 @@ static int add_benchmarks(struct kab_store *store, int64_t run_id,
 
 	for (size_t b = 0; b < n_boots && !ret->n; b++) {
 		struct kab_step_info *steps;
+		bool done = false;
 		size_t n;
 
 		if (kab_store_list_steps(store, run_id, boots[b].id, &steps, &n, err) < 0)
@@ -237,6 +238,7 @@ static int add_benchmarks(struct kab_store *store, int64_t run_id,
 
 			if (steps[i].state != KAB_ITER_DONE || steps[i].warmup)
 				continue;
+			done = true;
 			argv = argv_text(steps[i].argv_json);
 			if (!argv || kab_strv_has(&seen, argv))
 				continue;
@@ -250,7 +252,7 @@ static int add_benchmarks(struct kab_store *store, int64_t run_id,
 			kab_step_info_release(&steps[i]);
 		free(steps);
 		/* An import has no command lines at all. */
-		if (b >= 3)
+		if (done)
 			break;
 	}
 	if (more)

@@ -76,6 +76,9 @@ char *kab_noise_floor_text(struct kab_store *store, const struct kab_run_info *r
 	size_t n_boots = 0;
 	char *text = NULL;
 
+	/* Loading the plan takes longer than all that follows: only where there may be an answer. */
+	if (!kab_store_any_noise(store))
+		return NULL;
 	/* Imported runs have no cases to look up. */
 	if (kab_job_load(store, run->id, &job, NULL) < 0)
 		return NULL;

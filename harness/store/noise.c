@@ -19,6 +19,15 @@ int kab_store_put_noise(struct kab_store *store, int64_t run_id, const struct ka
 	return kab_tx_end(store, rc, err, "store the noise floor of run %lld", (long long)run_id);
 }
 
+bool kab_store_any_noise(struct kab_store *store)
+{
+	KAB_AUTOSTMT stmt = NULL;
+
+	KAB_STORE_GUARD(store);
+	stmt = kab_sql_query(store, NULL, "SELECT 1 FROM noise LIMIT 1", "");
+	return stmt && kab_sql_step(store, stmt, NULL) == 1;
+}
+
 int kab_store_find_noise(struct kab_store *store, struct kab_noise *n, struct kab_err *err)
 {
 	KAB_AUTOSTMT stmt = NULL;

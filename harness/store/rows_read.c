@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reading for load_rows: runs, kernels, iterations that count, their values, asked verdicts. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -432,50 +433,184 @@ static int read_iterations(struct kab_store *store, struct rows *rows, size_t r,
 	return rc;
 }
 
-static int by_id(const void *a, const void *b)
+/* ---- samples ---- */
+
+struct sample {
+	int64_t extraction_id, series_id;
+	size_t order; /* as read */
+	enum kab_direction dir;
+	double value;
+};
+struct samples {
+	struct sample *v;
+	size_t n, cap;
+};
+
+/* Metric and unit of a series, read once. */
+struct name {
+	int64_t id;
+	char *metric, *unit;
+};
+struct names {
+	struct name *v;
+	size_t n, cap;
+};
+
+static const struct name *name_of(struct kab_store *store, struct names *names, int64_t id,
+				  struct kab_err *err)
 {
-	int64_t x = (*(struct rows_iter *const *)a)->id, y = (*(struct rows_iter *const *)b)->id;
+	KAB_AUTOSTMT stmt = NULL;
+	struct name *ret;
+	int rc;
+
+	for (size_t i = names->n; i-- > 0;)
+		if (names->v[i].id == id)
+			return &names->v[i];
+	stmt = kab_sql_query(store, err, "SELECT metric, unit FROM series WHERE id = ?", "i", id);
+	rc = stmt ? kab_sql_step(store, stmt, err) : -1;
+	if (rc == 0)
+		kab_err_set(err, KAB_ERR_STORE, "database '%s' has samples of no series",
+			    store->path);
+	if (rc <= 0)
+		return NULL;
+	ret = KAB_PUSH(names);
+	*ret = (struct name){ id, kab_sql_text(stmt, 0), kab_sql_text(stmt, 1) };
+	return ret;
+}
+
+static int add_samples(struct kab_store *store, const char *sql, int64_t a, int64_t b,
+		       struct samples *ret, struct kab_err *err)
+{
+	KAB_AUTOSTMT stmt = kab_sql_query(store, err, sql, "ii", a, b);
+	int rc = -1;
+
+	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1) {
+		struct sample *s = KAB_PUSH(ret);
+
+		s->order = ret->n;
+		s->extraction_id = sqlite3_column_int64(stmt, 0);
+		s->series_id = sqlite3_column_int64(stmt, 1);
+		kab_direction_parse(kab_sql_str(stmt, 2), &s->dir);
+		s->value = sqlite3_column_double(stmt, 3);
+	}
+	return rc;
+}
+
+/*
+ * The samples of the newest extractions of a run, in order of extraction and position. Those of one
+ * run mostly lie side by side: one scan. Where other runs are between them, each is looked up.
+ */
+static int load_samples(struct kab_store *store, const struct rows *rows, size_t r,
+			struct samples *ret, struct kab_err *err)
+{
+#define SAMPLE_SQL "SELECT extraction_id, series_id, direction, value FROM sample WHERE "
+	int64_t lo = INT64_MAX, hi = 0, n = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < rows->iters.n; i++) {
+		int64_t id = rows->iters.v[i].extraction_id;
+
+		if (rows->iters.v[i].run != r || !id)
+			continue;
+		lo = id < lo ? id : lo;
+		hi = id > hi ? id : hi;
+		n++;
+	}
+	if (n && hi - lo < 4 * n)
+		return add_samples(store,
+				   SAMPLE_SQL "extraction_id BETWEEN ? AND ?"
+					      " ORDER BY extraction_id, position",
+				   lo, hi, ret, err);
+	for (size_t i = 0; !rc && i < rows->iters.n; i++) {
+		int64_t id = rows->iters.v[i].extraction_id;
+
+		if (rows->iters.v[i].run == r && id)
+			rc = add_samples(store,
+					 SAMPLE_SQL "extraction_id = ? AND position >= ?"
+						    " ORDER BY position",
+					 id, INT64_MIN, ret, err);
+	}
+	return rc;
+#undef SAMPLE_SQL
+}
+
+static int by_extraction(const void *a, const void *b)
+{
+	int64_t x = ((const struct sample *)a)->extraction_id;
+	int64_t y = ((const struct sample *)b)->extraction_id;
 
 	return (x > y) - (x < y);
 }
 
-static int read_samples(struct kab_store *store, struct rows *rows, size_t r,
-			struct rows_iter *const *sorted, struct kab_err *err)
+static int by_extraction_and_order(const void *a, const void *b)
 {
-	KAB_AUTOSTMT stmt = kab_sql_query(
-		store, err,
-		"SELECT i.id, x.metric, x.unit, s.direction, s.value FROM iteration i"
-		" JOIN outcome o ON o.iteration_id = i.id"
-		" JOIN sample s ON s.extraction_id = o.extraction_id JOIN series x ON x.id = "
-		"s.series_id"
-		" WHERE i.run_id = ? AND i.warmup = 0 ORDER BY i.sequence, i.id, s.position",
-		"i", rows->run[r].id);
-	struct rows_iter key, *keyp = &key, *it = NULL;
-	int rc = -1;
+	size_t x = ((const struct sample *)a)->order, y = ((const struct sample *)b)->order;
+	int d = by_extraction(a, b);
 
-	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1) {
-		enum kab_direction dir = KAB_DIR_NONE;
+	return d ? d : (x > y) - (x < y);
+}
 
-		key.id = sqlite3_column_int64(stmt, 0);
-		if (!it || it->id != key.id) {
-			struct rows_iter *const *found =
-				bsearch(&keyp, sorted, rows->iters.n, sizeof(*sorted), by_id);
+/* The first sample of an extraction; `hint` is where the one before it ended. */
+static size_t first_of(const struct samples *samples, int64_t extraction_id, size_t hint)
+{
+	const struct sample key = { .extraction_id = extraction_id }, *found;
+	size_t at;
 
-			it = found ? *found : NULL; /* NULL: an attempt that was repeated */
+	if (hint < samples->n && samples->v[hint].extraction_id == extraction_id)
+		return hint;
+	found = samples->n ? bsearch(&key, samples->v, samples->n, sizeof(key), by_extraction)
+			   : NULL;
+	if (!found)
+		return samples->n;
+	at = (size_t)(found - samples->v);
+	while (at > 0 && samples->v[at - 1].extraction_id == extraction_id)
+		at--;
+	return at;
+}
+
+static int read_samples(struct kab_store *store, struct rows *rows, size_t r, struct kab_err *err)
+{
+	struct samples samples = { 0 };
+	struct names names = { 0 };
+	size_t at = 0;
+	int rc = load_samples(store, rows, r, &samples, err);
+
+	/* Looked up one by one they come in the order of the plan. */
+	for (size_t i = 1; i < samples.n; i++)
+		if (samples.v[i - 1].extraction_id > samples.v[i].extraction_id) {
+			qsort(samples.v, samples.n, sizeof(*samples.v), by_extraction_and_order);
+			break;
 		}
-		if (!it || it->state != KAB_ITER_DONE)
+	for (size_t i = 0; !rc && i < rows->iters.n; i++) {
+		struct rows_iter *it = &rows->iters.v[i];
+
+		if (it->run != r || it->state != KAB_ITER_DONE || !it->extraction_id)
 			continue;
-		kab_direction_parse(kab_sql_str(stmt, 3), &dir);
-		add_value(rows, it, kab_sql_str(stmt, 1), kab_sql_str(stmt, 2), dir, ROWS_SAMPLE,
-			  sqlite3_column_double(stmt, 4));
+		at = first_of(&samples, it->extraction_id, at);
+		for (; at < samples.n && samples.v[at].extraction_id == it->extraction_id; at++) {
+			const struct sample *s = &samples.v[at];
+			const struct name *name = name_of(store, &names, s->series_id, err);
+
+			if (!name) {
+				rc = -1;
+				break;
+			}
+			add_value(rows, it, name->metric, name->unit, s->dir, ROWS_SAMPLE,
+				  s->value);
+		}
 	}
+	for (size_t i = 0; i < names.n; i++) {
+		free(names.v[i].metric);
+		free(names.v[i].unit);
+	}
+	free(names.v);
+	free(samples.v);
 	return rc;
 }
 
 int kab_rows_read(struct kab_store *store, const int64_t *run_ids, size_t n_runs, struct rows *rows,
 		  struct kab_err *err)
 {
-	struct rows_iter **sorted;
 	int rc = 0;
 
 	rows->run = kab_xcalloc(n_runs + 1, sizeof(*rows->run));
@@ -497,12 +632,7 @@ int kab_rows_read(struct kab_store *store, const int64_t *run_ids, size_t n_runs
 	for (size_t r = 0; r < n_runs; r++)
 		if (read_iterations(store, rows, r, err))
 			return -1;
-	sorted = kab_xcalloc(rows->iters.n + 1, sizeof(struct rows_iter *));
-	for (size_t i = 0; i < rows->iters.n; i++)
-		sorted[i] = &rows->iters.v[i];
-	qsort(sorted, rows->iters.n, sizeof(struct rows_iter *), by_id);
 	for (size_t r = 0; !rc && r < n_runs; r++)
-		rc = read_samples(store, rows, r, sorted, err);
-	free(sorted);
+		rc = read_samples(store, rows, r, err);
 	return rc;
 }

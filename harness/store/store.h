@@ -179,6 +179,8 @@ struct kab_noise {
 };
 int kab_store_put_noise(struct kab_store *store, int64_t run_id, const struct kab_noise *noise,
 			struct kab_err *err);
+/* Whether any floor is stored at all: most databases have none. */
+bool kab_store_any_noise(struct kab_store *store);
 /* The newest one; the first five members are the key. machine_hash NULL: of any machine. 1: none. */
 int kab_store_find_noise(struct kab_store *store, struct kab_noise *noise, struct kab_err *err);
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Situations in which benchmark tools have misled their users, through kab stats and kab import + report / compare."""
+import bisect
+import math
 import os
 import random
 import re
+import statistics
 import tempfile
 
 from checks import check, equal, finish, near, run, strict
@@ -107,7 +110,8 @@ def one_value():
           (0, 'inconclusive', 'one boot', '', None, True), 'one boot: verdict')
     check(c['gain_ci_pct'][0] < c['gain_pct'] < c['gain_ci_pct'][1], 'one boot: iteration-level interval')
     flat = one_line(text)
-    check('inconclusive (one boot)' in flat and 'within one boot only' in flat and 'kab run --boots' in flat,
+    check('inconclusive (one boot)' in flat and 'within one boot only' in flat and
+          '5 boots or more (--boots) allow a test' in flat,
           'one boot: said, with the remedy')
     check(not re.search(r'% [IR=?]$', text, re.M), 'one boot: no mark')
 
@@ -262,6 +266,25 @@ def aa_is_symmetric():
     check(sum(wrong) <= 22 and abs(wrong[0] - wrong[1]) <= 4 * max(1, sum(wrong)) ** .5, f'A/A through kab stats: {wrong}')
 
 
+def large_sets():
+    """The shift and its interval of many values are found by narrowing, not by listing: count to see."""
+    rng = random.Random(8)
+    n = 40000
+    for what, draw in (('normal', lambda k: round(rng.gauss(100 + k, 3), 6)), ('rounded', lambda k: float(round(rng.gauss(100 + k, 2)))),
+                       ('skewed', lambda k: math.exp(rng.gauss(0, 3)) * (1 + k)), ('two levels', lambda k: rng.choice((1.0, 50.0)) + k)):
+        a, b = sorted(draw(0) for _ in range(n)), sorted(draw(0.5) for _ in range(n))
+        values('big-a', a)
+        values('big-b', b)
+        hl = strict(run('stats', '--json', 'big-a', 'big-b').stdout)['comparisons'][0]['hodges_lehmann']
+        spread = statistics.NormalDist().inv_cdf(0.975) * math.sqrt(n * n * (2 * n + 1) / 12)
+        for name, got, rank in (('shift', hl['shift'], n * n / 2), ('lower end', hl['ci95'][0], n * n / 2 - spread),
+                                ('upper end', hl['ci95'][1], n * n / 2 + spread)):
+            eps = 1e-9 * max(1, abs(got))
+            below = sum(bisect.bisect_left(b, x + got - eps) for x in a)
+            upto = sum(bisect.bisect_right(b, x + got + eps) for x in a)
+            check(below - 2 <= rank <= upto + 2, f'{what}: {name} {got!r} has ranks {below} to {upto}, not {rank}')
+
+
 def strict_everywhere():
     """One value, base 0, too few for a percentile, everything failed: null with a reason, never NaN."""
     rows = [('base', 'one', 1, 1, 'time', 's', 'lower', 5), ('patched', 'one', 1, 1, 'time', 's', 'lower', 6)]
@@ -292,6 +315,6 @@ def strict_everywhere():
 with tempfile.TemporaryDirectory() as home:
     os.chdir(home)
     for case in (unequal_numbers, one_value, zeros, no_work, part_of_a_class, same_time_other_rate, aa_is_symmetric,
-                 strict_everywhere):
+                 large_sets, strict_everywhere):
         case()
 finish()
