@@ -156,7 +156,10 @@ static void explain_pair(const struct kab_judgement *judgement, const struct kab
 			 pair->gain_hi_pct);
 	}
 	kab_strv_addf(ret, "  verdict: %s (%s)", kab_outcome_name(pair->outcome), pair->reason);
-	if (pair->compared && pair->outcome == KAB_OUTCOME_INCONCLUSIVE && cmp->units_needed)
+	if (pair->compared && pair->one_boot)
+		kab_strv_addf(ret, "  5 %s or more a side allow a test",
+			      kab_row_unit_word(row->data, 5));
+	else if (pair->compared && pair->outcome == KAB_OUTCOME_INCONCLUSIVE && cmp->units_needed)
 		kab_strv_addf(ret, "  about %zu %s a side would resolve the margin",
 			      cmp->units_needed, kab_row_unit_word(row->data, cmp->units_needed));
 	if (pair->warning)

@@ -219,21 +219,51 @@ static void warn(struct kab_pair *pair, char *text)
 	pair->warning = text;
 }
 
+static double log_choose(size_t n, size_t k)
+{
+	return lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1);
+}
+
+/*
+ * Fisher's exact test, two-sided: all tables with these margins that are not likelier than the one
+ * seen (hypergeometric). a of n against b of m.
+ */
+static double fisher_p(size_t a, size_t n, size_t b, size_t m)
+{
+	size_t k = a + b, lo = k > m ? k - m : 0, hi = k < n ? k : n;
+	double seen = log_choose(n, a) + log_choose(m, b), all = log_choose(n + m, k), p = 0;
+
+	for (size_t i = lo; i <= hi; i++) {
+		double it = log_choose(n, i) + log_choose(m, k - i);
+
+		/* Equal ones differ by rounding. */
+		if (it <= seen + 1e-9)
+			p += exp(it - all);
+	}
+	return fmin(p, 1);
+}
+
 static void warn_of_failures(struct kab_pair *pair)
 {
 	const struct kab_sample_set *a = pair->base->data, *b = pair->test->data;
+	const struct kab_sample_set *more, *less;
+	char *text;
+	double p;
 
 	/* Cross-multiplied: planned counts may differ. */
-	if (a->n_failed * planned(b) != b->n_failed * planned(a)) {
-		const struct kab_sample_set *more =
-			a->n_failed * planned(b) > b->n_failed * planned(a) ? a : b;
-
-		warn(pair, kab_xasprintf("'%s' has more failures (%zu of %zu against %zu of %zu): "
-					 "what failed is not random",
-					 more->kernel, more->n_failed, planned(more),
-					 more == a ? b->n_failed : a->n_failed,
-					 planned(more == a ? b : a)));
-	}
+	if (a->n_failed * planned(b) == b->n_failed * planned(a))
+		return;
+	more = a->n_failed * planned(b) > b->n_failed * planned(a) ? a : b;
+	less = more == a ? b : a;
+	text = kab_xasprintf("fail %zu/%zu on '%s', %zu/%zu on '%s'", more->n_failed, planned(more),
+			     more->kernel, less->n_failed, planned(less), less->kernel);
+	p = fisher_p(a->n_failed, planned(a), b->n_failed, planned(b));
+	if (p < 0.05)
+		warn(pair, kab_xasprintf("%s: not by chance, Fisher p %.2g", text, p));
+	else
+		warn(pair,
+		     kab_xasprintf("%s: n=%zu against %zu", text, more->n_done, less->n_done));
+	free(text);
 }
 
 static void compare_in_one_boot(const struct kab_judged_row *row, struct kab_pair *pair,
@@ -246,6 +276,9 @@ static void compare_in_one_boot(const struct kab_judged_row *row, struct kab_pai
 	pair->compared = !kab_compare(pair->base->in_order, pair->base->n_values,
 				      pair->test->in_order, pair->test->n_values, &o, &pair->cmp);
 	take_numbers(row, pair);
+	/* Spread over boots on one side, over iterations on the other: no interval is of both. */
+	if (pair->base->n_boots != pair->test->n_boots)
+		pair->gain_lo_pct = pair->gain_hi_pct = NAN;
 	if (pair->base->n_values == 1 && pair->test->n_values == 1)
 		conclude(pair, KAB_OUTCOME_INCONCLUSIVE, kab_xstrdup("one value"));
 	else

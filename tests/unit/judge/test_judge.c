@@ -195,8 +195,18 @@ static void unequal_failures_warn(void **state)
 	row->sets[1].n_failed = 2;
 	j = judge(&rows);
 	assert_non_null(j.v[0].pairs[0].warning);
-	assert_non_null(strstr(j.v[0].pairs[0].warning, "2 of 14"));
+	assert_non_null(strstr(j.v[0].pairs[0].warning, "fail 2/14 on 'b'"));
+	assert_non_null(strstr(j.v[0].pairs[0].warning, "0/12 on 'a'"));
+	assert_non_null(strstr(j.v[0].pairs[0].warning, "n=12 against 12"));
+	assert_null(strstr(j.v[0].pairs[0].warning, "chance"));
 	assert_true(j.any_failed);
+	kab_judgement_release(&j);
+	/* 8 of 20 against 0 of 12: 0.01353, summed from exact binomials. */
+	rows.v[0].sets[1].n_planned += 6;
+	rows.v[0].sets[1].n_failed = 8;
+	j = judge(&rows);
+	assert_non_null(strstr(j.v[0].pairs[0].warning, "fail 8/20"));
+	assert_non_null(strstr(j.v[0].pairs[0].warning, "not by chance, Fisher p 0.014"));
 	kab_judgement_release(&j);
 	kab_row_list_release(&rows);
 }
