@@ -139,12 +139,36 @@ void kab_cell_spread(struct kab_cell *cell, const struct kab_set_summary *set,
 
 int kab_pair_gain_decimals(const struct kab_pair *pair)
 {
-	int d = kab_number_supported((pair->gain_hi_pct - pair->gain_lo_pct) / 2,
-				     GAIN_DECIMALS_MAX);
+	const struct kab_comparison *cmp = &pair->cmp;
+	double half = (pair->gain_hi_pct - pair->gain_lo_pct) / 2;
+	int d;
 
+	if (!isfinite(half))
+		half = 100 * (cmp->ratio_ci.hi - cmp->ratio_ci.lo) / 2;
+	/* Unbounded, or not computed: what two standard errors of either side leave. */
+	if (!isfinite(half) && pair->compared)
+		half = 2 * fabs(cmp->ratio) *
+		       hypot(cmp->cv_base_pct / sqrt((double)cmp->n_base),
+			     cmp->cv_test_pct / sqrt((double)cmp->n_test));
+	d = kab_number_supported(half, GAIN_DECIMALS_MAX);
 	if (d >= 0)
 		return d;
 	return fabs(pair->diff_pct) > 100 ? 1 : GAIN_DECIMALS_MAX;
+}
+
+bool kab_pair_unbounded(const struct kab_pair *pair)
+{
+	return pair->compared && !pair->one_boot && isfinite(pair->gain_pct) &&
+	       !isfinite(pair->gain_lo_pct);
+}
+
+void kab_cell_gain_interval(struct kab_cell *cell, const struct kab_pair *pair)
+{
+	if (kab_pair_unbounded(pair))
+		kab_cell_word(cell, "[n/a]");
+	else
+		kab_cell_interval(cell, pair->gain_lo_pct, pair->gain_hi_pct,
+				  kab_pair_gain_decimals(pair));
 }
 
 const char *kab_pair_word(const struct kab_pair *pair)

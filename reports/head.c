@@ -28,12 +28,12 @@ static void add_span(struct kab_buf *buf, const struct span *s)
 
 struct counts {
 	struct span boots, per_boot;
-	bool restarts, any, one_boot, trouble;
+	bool restarts, any, one_boot, failed, part_missing, missing;
 };
 
 static struct counts count(const struct kab_group *g, const struct kab_view_opts *opts)
 {
-	struct counts c = { { SIZE_MAX, 0 }, { SIZE_MAX, 0 }, false, false, false, false };
+	struct counts c = { .boots = { SIZE_MAX, 0 }, .per_boot = { SIZE_MAX, 0 } };
 
 	for (size_t i = 0; i < g->n; i++) {
 		const struct kab_judged_row *row = kab_group_row(g, i);
@@ -45,7 +45,9 @@ static struct counts count(const struct kab_group *g, const struct kab_view_opts
 			if (!kab_view_shows(opts, k))
 				continue;
 			kab_set_trouble(set, trouble);
-			c.trouble |= trouble[0] != '\0';
+			c.failed |= !strncmp(trouble, "fail", 4);
+			c.part_missing |= !strncmp(trouble, "missing ", 8);
+			c.missing |= !strcmp(trouble, "missing");
 			if (!set->n_values)
 				continue;
 			c.any = true;
@@ -116,6 +118,9 @@ static void describe_spread(const struct kab_view_opts *opts, const struct count
 	kab_buf_addf(buf, "+/- is %s over %s", what,
 		     c->any && c->boots.hi > 1 ? (c->restarts ? "restart means" : "boot means")
 					       : "iterations");
+	if (c->one_boot && c->boots.hi > 1)
+		kab_buf_addf(buf, ", over iterations where there is one %s",
+			     c->restarts ? "restart" : "boot");
 }
 
 static void describe_marks(const struct kab_group *g, const struct kab_view_opts *opts,
@@ -123,7 +128,7 @@ static void describe_marks(const struct kab_group *g, const struct kab_view_opts
 {
 	const struct kab_judgement *j = g->judgement;
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
-	double lo = INFINITY, hi = -INFINITY;
+	double lo = INFINITY, hi = -INFINITY, alpha = 0;
 	const struct kab_judged_row *looked = NULL;
 	bool paired = false, restarts = false, tested = false;
 
@@ -137,13 +142,16 @@ static void describe_marks(const struct kab_group *g, const struct kab_view_opts
 			paired |= row->data->paired;
 			restarts |= row->data->restarts;
 			looked = row->look ? row : looked;
+			alpha = row->alpha;
 			lo = fmin(lo, row->pairs[p].margin_pct);
 			hi = fmax(hi, row->pairs[p].margin_pct);
 		}
 	}
-	if (!tested)
+	if (!tested || opts->no_marks)
 		return;
-	kab_buf_addf(&buf, "I improved, R regressed, = equivalent within %g", lo);
+	/* Two one-sided tests at the level of the others: alpha in each tail. */
+	kab_buf_addf(&buf, "I improved, R regressed, = equivalent: %g%% CI within %g",
+		     100 * (1 - 2 * alpha), lo);
 	if (hi > lo)
 		kab_buf_addf(&buf, "..%g", hi);
 	kab_buf_adds(&buf, " %, ? inconclusive");
@@ -164,7 +172,8 @@ static void describe_marks(const struct kab_group *g, const struct kab_view_opts
 		kab_buf_addf(&buf, "%s over %zu",
 			     j->opts.correction == KAB_CORRECT_HOLM ? "Holm" : "Benjamini-Hochberg",
 			     j->family);
-	kab_buf_adds(&buf, "; intervals unadjusted");
+	if (!opts->no_intervals)
+		kab_buf_adds(&buf, "; intervals unadjusted");
 	kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
 }
 
@@ -175,11 +184,16 @@ static void describe_limits(const struct kab_group *g, const struct kab_view_opt
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 	char name[32];
 
-	if (c->any && c->one_boot) {
-		kab_buf_addf(&buf,
-			     "one %s per kernel: inconclusive (one %s), no marks; intervals are "
-			     "within one %s only; kab run --boots 5 would tell",
-			     word, word, word);
+	if (c->any && c->one_boot && c->boots.hi > 1) {
+		kab_buf_addf(&buf, "no test, no mark, no interval where a side has one %s", word);
+		kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
+		kab_buf_clear(&buf);
+	} else if (c->any && c->one_boot) {
+		kab_buf_addf(&buf, "one %s per kernel: inconclusive (one %s), no marks; ", word,
+			     word);
+		if (!opts->no_intervals)
+			kab_buf_addf(&buf, "intervals are within one %s only; ", word);
+		kab_buf_addf(&buf, "5 %ss or more (--boots) allow a test", word);
 		kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
 		kab_buf_clear(&buf);
 	} else if (c->any && c->boots.lo < 5) {
@@ -187,9 +201,16 @@ static void describe_limits(const struct kab_group *g, const struct kab_view_opt
 		kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
 		kab_buf_clear(&buf);
 	}
-	if (c->trouble)
-		kab_wrap(&t->legend, "fail 2/5: 2 of 5 planned iterations failed; missing: not run",
-			 KAB_WIDTH_AIM, 2);
+	if (c->failed || c->part_missing || c->missing) {
+		if (c->failed)
+			kab_buf_adds(&buf, "fail K/N: K of N planned iterations failed");
+		if (c->part_missing)
+			kab_buf_addf(&buf, "%smissing K/N: K of N planned iterations not there",
+				     buf.len ? "; " : "");
+		if (c->missing)
+			kab_buf_addf(&buf, "%smissing: not measured", buf.len ? "; " : "");
+		kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
+	}
 	if (!opts->short_labels)
 		return;
 	for (size_t k = 0; k < kab_group_kernels(g); k++) {
@@ -229,12 +250,19 @@ void kab_view_head(const struct kab_group *g, const struct kab_view_opts *opts, 
 		return;
 	kab_buf_clear(&buf);
 	if (opts->raw || first->dir == KAB_DIR_NONE)
-		kab_buf_adds(&buf, "diff = (test-base)/base, its sign is not a verdict; ");
+		kab_buf_adds(&buf, "diff = (test-base)/base, its sign is not a verdict");
 	else
-		kab_buf_addf(&buf, "gain = %s/base, + is better; ",
+		kab_buf_addf(&buf, "gain = %s/base, + is better",
 			     first->dir == KAB_DIR_LOWER ? "(base-test)" : "(test-base)");
-	describe_spread(opts, &c, g->judgement->opts.confidence, &buf);
-	kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
+	if (opts->no_gain)
+		kab_buf_clear(&buf);
+	if (!opts->no_spread) {
+		if (buf.len)
+			kab_buf_adds(&buf, "; ");
+		describe_spread(opts, &c, g->judgement->opts.confidence, &buf);
+	}
+	if (buf.len)
+		kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
 	describe_marks(g, opts, t);
 	describe_limits(g, opts, &c, t);
 }
@@ -302,6 +330,8 @@ void kab_view_notes(const struct kab_group *g, const struct kab_view_opts *opts,
 			}
 			if (pair->warning && pair->outcome != KAB_OUTCOME_FAILED)
 				note(t, name, pair->warning);
+			if (kab_pair_unbounded(pair) && pair->tested && !opts->no_intervals)
+				note(t, name, "[n/a]: too noisy, the interval has no bounds");
 			if (pair->blocks_left_out) {
 				struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 

@@ -29,16 +29,20 @@ static size_t attempt(const struct job *job, const struct kab_view_opts *vopts, 
 	return kab_text_width(kab_buf_str(out));
 }
 
-/* Optional columns go one by one; true when what is in `out` is at most 72 columns wide, or 76 when
- * nothing more can go. */
-static bool fit(const struct job *job, struct kab_view_opts *vopts, struct kab_buf *out)
+/*
+ * Optional columns go one by one, up to level `last`; true when what is in `out` is at most 72
+ * columns wide, or 76 when nothing more can go but the intervals.
+ */
+static bool fit(const struct job *job, struct kab_view_opts *vopts, int last, struct kab_buf *out)
 {
 	size_t width = 0, before = SIZE_MAX;
 	int stale = 0;
 
-	for (vopts->drop = 0; vopts->drop <= DROP_MAX && stale < 3; vopts->drop++) {
+	for (vopts->drop = 0; vopts->drop <= last && stale < KAB_DROP_INTERVAL; vopts->drop++) {
 		width = attempt(job, vopts, out);
 		if (width <= KAB_WIDTH_AIM)
+			return true;
+		if (vopts->drop == KAB_DROP_INTERVAL - 1 && width <= KAB_WIDTH_HARD)
 			return true;
 		/* Levels that no column has change nothing. */
 		stale = width == before ? stale + 1 : 0;
@@ -82,6 +86,7 @@ static void one_table(const struct job *job, int only_pair, struct kab_buf *out)
 	struct kab_buf kab_autobuf table = KAB_BUF_INIT;
 	struct kab_view_opts vopts = KAB_VIEW_OPTS_INIT;
 	struct job list = *job;
+	bool several = only_pair < 0 && tests_of(job->group) > 1;
 
 	vopts.pm = job->opts->pm;
 	vopts.side = job->opts->side;
@@ -93,23 +98,24 @@ static void one_table(const struct job *job, int only_pair, struct kab_buf *out)
 		add(out, &table);
 		return;
 	}
-	if (fit(job, &vopts, &table)) {
+	/* Kernels side by side are not worth their intervals: rather a table for each of them. */
+	if (fit(job, &vopts, several ? KAB_DROP_INTERVAL - 1 : DROP_MAX, &table)) {
 		add(out, &table);
 		return;
 	}
-	if (only_pair < 0 && tests_of(job->group) > 1) {
+	if (several) {
 		for (size_t p = 0; p < tests_of(job->group); p++)
 			one_table(job, (int)p, out);
 		return;
 	}
 	vopts.short_labels = true;
-	if (!fit(job, &vopts, &table)) {
+	if (!fit(job, &vopts, DROP_MAX, &table)) {
 		vopts.short_labels = false;
 		list.view = kab_view_kernels;
 		list.render = kab_render_list;
-		if (!fit(&list, &vopts, &table)) {
+		if (!fit(&list, &vopts, DROP_MAX, &table)) {
 			vopts.short_labels = true;
-			if (!fit(&list, &vopts, &table))
+			if (!fit(&list, &vopts, DROP_MAX, &table))
 				fold(&table);
 		}
 	}
@@ -164,7 +170,7 @@ static void by_load(const struct kab_judgement *j, const struct job *job, struct
 			vopts.only_pair = (int)k - 1;
 			if (job->opts->wide || job->opts->exact)
 				attempt(&load, &vopts, &table);
-			else if (!fit(&load, &vopts, &table))
+			else if (!fit(&load, &vopts, DROP_MAX, &table))
 				fold(&table);
 			add(out, &table);
 		}

@@ -41,6 +41,8 @@ struct kab_view_opts {
 	bool no_legend; /* title line only */
 	bool raw; /* percentages are (test-base)/base: their sign is not a verdict */
 	bool short_labels; /* "base", "test1" for kernels, explained in the legend */
+	/* What the table does not have, so that the legend is silent about it. */
+	bool no_gain, no_spread, no_marks, no_intervals;
 };
 #define KAB_VIEW_OPTS_INIT      \
 	{                       \

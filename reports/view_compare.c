@@ -9,7 +9,7 @@
 #include "reports/view_internal.h"
 
 /* Optional columns in the order in which they go. */
-enum { DROP_INTERVAL = 1, DROP_COUNT, DROP_TROUBLE };
+enum { DROP_COUNT = 1, DROP_SPREAD, DROP_TROUBLE, DROP_INTERVAL = KAB_DROP_INTERVAL };
 
 static bool is_tested(const struct kab_pair *pair)
 {
@@ -18,11 +18,11 @@ static bool is_tested(const struct kab_pair *pair)
 
 static bool has_interval(const struct kab_pair *pair)
 {
-	return isfinite(pair->gain_lo_pct);
+	return isfinite(pair->gain_lo_pct) || kab_pair_unbounded(pair);
 }
 
 struct wants {
-	bool marks, intervals, counts, troubles, directed;
+	bool marks, intervals, spreads, counts, troubles, directed;
 };
 
 static struct wants look(const struct kab_group *g, const struct kab_view_opts *opts)
@@ -51,6 +51,7 @@ static struct wants look(const struct kab_group *g, const struct kab_view_opts *
 		}
 	}
 	w.counts = w.counts && opts->drop < DROP_COUNT;
+	w.spreads = opts->drop < DROP_SPREAD;
 	w.troubles = w.troubles && opts->drop < DROP_TROUBLE;
 	return w;
 }
@@ -62,6 +63,16 @@ static bool has_trouble(const struct kab_judged_row *row, size_t k, char trouble
 	if (k < row->n_sets && row->sets[k].n_values)
 		kab_set_trouble(&row->sets[k], trouble);
 	return trouble[0] != '\0';
+}
+
+/* A warning below the rows has the counts already. */
+static bool is_warned_of(const struct kab_judged_row *row, size_t k, const char *trouble)
+{
+	for (size_t p = 0; p < row->n_pairs; p++)
+		if ((k == 0 || k == p + 1) && row->pairs[p].warning &&
+		    strstr(row->pairs[p].warning, trouble))
+			return true;
+	return false;
 }
 
 static bool kernel_has_trouble(const struct kab_group *g, size_t k)
@@ -99,7 +110,13 @@ static void add_columns(const struct kab_group *g, const struct kab_view_opts *o
 		if (!kab_view_shows(opts, k))
 			continue;
 		column(t, KAB_ROLE_VALUE, k, label, "mean", "mean", true);
-		column(t, KAB_ROLE_SPREAD, k, label, "spread", "+/-", true)->glue = true;
+		if (w->spreads) {
+			struct kab_column *col =
+				column(t, KAB_ROLE_SPREAD, k, label, "spread", "+/-", true);
+
+			col->glue = true;
+			col->drop = DROP_SPREAD;
+		}
 		if (w->counts) {
 			struct kab_column *col = column(t, KAB_ROLE_STAT, k, label, "n", "n", true);
 
@@ -189,8 +206,7 @@ static void add_row(const struct kab_judged_row *row, const struct kab_view_opts
 				kab_cell_text(&cells[c], kab_outcome_mark(pair->outcome));
 			break;
 		case KAB_ROLE_INTERVAL:
-			kab_cell_interval(&cells[c], pair->gain_lo_pct, pair->gain_hi_pct,
-					  kab_pair_gain_decimals(pair));
+			kab_cell_gain_interval(&cells[c], pair);
 			break;
 		case KAB_ROLE_LABEL:
 			break;
@@ -208,6 +224,8 @@ void kab_view_compare(const struct kab_group *g, const struct kab_view_opts *giv
 	kab_view_choose_unit(g, opts);
 	if (opts->side != KAB_SIDE_NONE && kab_view_side(g, opts, t))
 		return;
+	opts->no_spread = !w.spreads;
+	opts->no_intervals = !w.intervals;
 	kab_view_head(g, opts, t);
 	kab_labels_find(g, false, &l);
 	kab_labels_columns(&l, t);
@@ -220,7 +238,8 @@ void kab_view_compare(const struct kab_group *g, const struct kab_view_opts *giv
 			char *name, trouble[64];
 
 			if (!kab_view_shows(opts, k) ||
-			    !has_trouble(kab_group_row(g, i), k, trouble))
+			    !has_trouble(kab_group_row(g, i), k, trouble) ||
+			    is_warned_of(kab_group_row(g, i), k, trouble))
 				continue;
 			name = kab_labels_text(&l, kab_group_row(g, i));
 			kab_strv_addf(&t->notes, "note: %s: %s: %s", name, kab_group_kernel(g, k),

@@ -7,6 +7,8 @@
 
 #define KAB_WIDTH_AIM 72
 #define KAB_WIDTH_HARD 76
+/* The level of kab_view_opts.drop at which intervals go, the last of all and not for 72 columns. */
+#define KAB_DROP_INTERVAL 4
 
 /* Title and legend: direction in capitals, n, formula of the gain, +/-, marks, test. */
 void kab_view_head(const struct kab_group *g, const struct kab_view_opts *opts,
@@ -80,6 +82,10 @@ struct kab_column *kab_view_column(struct kab_table *t, enum kab_role role, size
 /* Fill a SPREAD cell. */
 void kab_cell_spread(struct kab_cell *cell, const struct kab_set_summary *set,
 		     const struct kab_view_opts *opts);
+/* "[n/a]" where a test was made whose interval has no bounds. */
+void kab_cell_gain_interval(struct kab_cell *cell, const struct kab_pair *pair);
+/* Whether that is so. */
+bool kab_pair_unbounded(const struct kab_pair *pair);
 /* Decimals that the interval of the gain supports, 0..2. */
 int kab_pair_gain_decimals(const struct kab_pair *pair);
 /* Fill a GAIN (or, without a direction, DIFF) cell: percent or "n/a" or "-". */

@@ -76,8 +76,7 @@ static void fill_pair(struct kab_cell *cells, const struct kab_pair *pair)
 {
 	kab_cell_gain(&cells[C_GAIN], pair, false);
 	kab_cell_gain(&cells[C_DIFF], pair, true);
-	kab_cell_interval(&cells[C_CI], pair->gain_lo_pct, pair->gain_hi_pct,
-			  kab_pair_gain_decimals(pair));
+	kab_cell_gain_interval(&cells[C_CI], pair);
 	kab_cell_text(&cells[C_MARK], pair->tested ? kab_outcome_mark(pair->outcome) : "");
 	kab_cell_text(&cells[C_VERDICT], kab_outcome_name(pair->outcome));
 }

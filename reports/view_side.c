@@ -100,6 +100,7 @@ static void note_troubles(const struct kab_group *g, const struct kab_view_opts 
 bool kab_view_side(const struct kab_group *g, const struct kab_view_opts *opts, struct kab_table *t)
 {
 	struct kab_strv kab_autostrv sides = KAB_STRV_INIT;
+	struct kab_view_opts plain = *opts;
 	struct kab_labels l = { 0 };
 	size_t labels, width;
 	bool *done;
@@ -107,7 +108,8 @@ bool kab_view_side(const struct kab_group *g, const struct kab_view_opts *opts, 
 	sides_of(g, opts->side, &sides);
 	if (sides.n < 2)
 		return false;
-	kab_view_head(g, opts, t);
+	plain.no_spread = plain.no_intervals = true;
+	kab_view_head(g, &plain, t);
 	t->two_heads = true;
 	kab_labels_find(g, false, &l);
 	if (opts->side == KAB_SIDE_HOST)

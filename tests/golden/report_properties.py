@@ -188,9 +188,44 @@ with tempfile.TemporaryDirectory() as home:
         c = row['comparisons'][0]
         equal((c['verdict'], c['reason'], c['mark'], c['p'], c['within_one_boot']),
               ('inconclusive', 'one boot', '', None, True), 'one boot')
-    check('n=10 in one boot' in plain_text['one'] and 'kab run' in plain_text['one'], 'one boot: head and remedy')
+    check('n=10 in one boot' in plain_text['one'] and '5 boots or more' in plain_text['one'], 'one boot: head and remedy')
     check('n=6 boots x 3' in plain_text['two'], 'several boots: head')
     check('geometric mean' in plain_text['fails'] and '2 of 3 rows' in plain_text['fails'], 'geometric mean counts rows')
+
+    # Intervals are the last to go: three kernels become two tables that have them, even beside a failure.
+    store(home, 'split', rows_of(rng, ['tip-of-tree', 'series-v1', 'series-v2'], [1, 4], 5, 3, fail={('series-v2', 4): 1}))
+    text = run('report', 'split', home=home).stdout
+    tables = re.split('95%\\s+CI', text)
+    equal(len(tables), 3, 'three kernels: two tables with intervals')
+    check(all(x.count('unadjusted') == 1 for x in tables[:2]), 'three kernels: legends speak of intervals')
+    check('fail K/N' not in tables[0] and 'fail K/N: K of N planned' in tables[1], 'the legend of failures where one is')
+    check('fail 5/15' in tables[2] and 'missing' not in text, 'three kernels: failures')
+    check('fail' not in plain_text['two'] and 'K/N' not in plain_text['two'], 'no failure, no legend of it')
+    for run_name in ('split', 'two', 'fails', 'three'):
+        blocks = (text if run_name == 'split' else plain_text[run_name]).split('\n\n')
+        for head, table in zip(blocks, blocks[1:]):
+            if 'gain = ' in head:
+                equal('+/- is' in head, '+/-' in table, f'{run_name}: the legend of +/- where it is')
+    # Noise without bounds: said in the cell, and the gain has no decimals that nothing supports.
+    lines = []
+    for kernel, values in (('tip', (0.4, 0.1, 9.5, 0.2)), ('patched', (1.5, 7.25, 0.6, 0.9))):
+        for b, value in enumerate(values):
+            lines += [f'{kernel},box,,pipe,n=1,{b},0,time,s,lower,{value}',
+                      f'{kernel},box,,pipe,n=2,{b},0,time,s,lower,{10 + value / 100}']
+    store(home, 'unbounded', lines)
+    text = run('report', 'unbounded', home=home).stdout
+    line = next(x for x in text.split('\n') if x.split()[:1] == ['1'])
+    check(re.search(r' [+-]\d+% +\? +\[n/a\]$', line), f'unbounded: {line}')
+    check('no bounds' in text, 'unbounded: a note')
+    # Three boots against one: the head says what holds for which side, and there is no interval.
+    store(home, 'uneven', rows_of(rng, ['tip'], [1, 4], 3, 3) + rows_of(rng, ['patched'], [1, 4], 1, 3))
+    text = ' '.join(run('report', 'uneven', home=home).stdout.split())
+    check('over iterations where there is one boot' in text and 'no interval where a side has one boot' in text and
+          'per kernel' not in text and 'CI' not in text, 'uneven boots')
+    equal(strict(run('report', 'uneven', '--format', 'json', home=home).stdout)['rows'][0]['comparisons'][0]['gain_ci_pct'],
+          None, 'uneven boots: no interval')
+    text = run('report', 'one', '--explain', 'groups=4', home=home).stdout
+    check('5 boots or more a side' in text and 'would resolve' not in text, 'explain: no number from one boot')
 
     # Options.
     p = run('report', 'two', '--gate', home=home)
