@@ -26,7 +26,7 @@ stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h termios.h time.h
 arpa/inet.h netinet/in.h netinet/tcp.h sys/eventfd.h sys/file.h sys/ioctl.h sys/mman.h sys/mount.h
 sys/prctl.h sys/random.h sys/resource.h sys/select.h sys/signalfd.h sys/socket.h sys/stat.h
 sys/statvfs.h sys/syscall.h sys/time.h sys/timerfd.h sys/times.h sys/types.h sys/uio.h sys/un.h
-sys/utsname.h sys/vfs.h sys/wait.h fnmatch.h langinfo.h linux/magic.h
+sys/utsname.h sys/vfs.h sys/wait.h fnmatch.h iconv.h langinfo.h linux/magic.h
 """.split())
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
