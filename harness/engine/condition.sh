@@ -27,11 +27,16 @@ say() {
 	printf '%s\n' "$*"
 }
 
+# Why a write may have failed: "refused" leads to advice about root rights.
+how() {
+	if [ "$(id -u)" = 0 ]; then say 'did not work'; else say 'was refused'; fi
+}
+
 # The files behind a condition, one a line; nothing when the host has no such control.
 files() {
 	case $1 in
 	smt)
-		if [ -e $cpu/smt/control ] && ! grep -q notsupported $cpu/smt/control; then
+		if [ -e $cpu/smt/control ] && ! grep -q 'not\(supported\|implemented\)' $cpu/smt/control; then
 			say $cpu/smt/control
 		else
 			# No control file (older kernels): the second and later threads of each core.
@@ -93,7 +98,7 @@ cpuset_apply() {
 	echo +cpuset 2>/dev/null >"$g/cgroup.subtree_control"
 	mkdir -p "$g/kab" || return 1
 	echo "$2" 2>/dev/null >"$g/kab/cpuset.cpus" || {
-		say "cannot set cpuset to '$2': writing to $g/kab/cpuset.cpus was refused"
+		say "cannot set cpuset to '$2': writing to $g/kab/cpuset.cpus $(how)"
 		return 1
 	}
 	for kind in isolated root; do
@@ -296,7 +301,7 @@ apply() {
 				sync
 			fi
 			if ! printf '%s\n' "$w" 2>/dev/null >"$f"; then
-				say "cannot set $1 to '$2': writing '$w' to $f was refused"
+				say "cannot set $1 to '$2': writing '$w' to $f $(how)"
 				return 1
 			fi
 			new=$(current "$f")
