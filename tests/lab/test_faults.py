@@ -237,7 +237,7 @@ class Faults:
             lab.guest(HOST, "date -s @$(($(date +%s) - 31536000))")
             suite = lab.suite("clock", {"params": {"sleep_s": 15}}, repeat={"boots": 1, "iterations": 1})
             child = self.quietly("clock", suite)
-            lab.wait_said(child, "boot 1")
+            lab.wait_said(child, "kernel 'now'")
             time.sleep(6)
             lab.guest(HOST, "date -s @$(($(date +%s) + 31536000))")
             other = lab.finish(self.quietly("clock-other", lab.suite("other")))
@@ -259,19 +259,10 @@ class Faults:
         waited = lab.finish(self.quietly("wait", lab.suite("wait", quiet={"policy": "wait", "wait_s": 120})))
         check(waited.status == 0, waited.err)
 
-    def cpuset(self):
-        """A benchmark alone on its CPU by cpuset: applied, seen in the run, undone."""
-        lab = self.lab
-        before = lab.guest(HOST, "find /sys/fs/cgroup -maxdepth 1 -type d | sort")
-        result = lab.finish(self.quietly("cpuset", lab.suite("cpuset"), "--condition", "cpuset=0"))
-        check(result.status in (0, 4), result.err)
-        check(lab.guest(HOST, "find /sys/fs/cgroup -maxdepth 1 -type d | sort") == before, "a cgroup was left")
-        return result
-
 
 QUICK = ["second_controller", "read_back", "panic_halted", "reset", "killed_while_down"]
 LONG = QUICK + ["panic_restarts", "hang", "no_network", "default_boots", "wrong_mark", "going_down", "power_cut",
-                "clock", "quiet", "cpuset"]
+                "clock", "quiet"]
 
 
 def main():
@@ -283,7 +274,8 @@ def main():
     if not args or args[0].startswith("-") or set(args[1:]) - set(LONG):
         sys.exit(__doc__)
     names = args[1:] or names
-    with labtest.Lab(args[0], [HOST], life=7200) as lab:
+    # Not busybox: its shell would take its own reboot in place of the scripts that stand in for it.
+    with labtest.Lab(args[0], [HOST], "sh=dash", life=7200) as lab:
         faults = Faults(lab)
         return labtest.main([(n, getattr(faults, n)) for n in names], [], faults.start_afresh)
 
