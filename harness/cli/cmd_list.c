@@ -36,9 +36,12 @@ static int print_runs(struct kab_cli *cli, struct kab_store *store, int64_t max,
 		kab_text_escape(&name, r->name, strlen(r->name));
 		kab_text_escape(&suite, r->suite_name, strlen(r->suite_name));
 		kab_format_utc(r->created_wall_ns, created);
-		fprintf(cli->out, "%4lld  %-*s  %-11s  %-20s  %9s  %6zu  %s\n", (long long)r->id,
+		fprintf(cli->out, "%4lld  %-*s  %-11s  %-20s  %9s  %6zu  %s%s\n", (long long)r->id,
 			(int)width, kab_buf_str(&name), kab_run_state_name(r->state), created, done,
-			r->n_failed + r->n_missing, kab_buf_str(&suite));
+			r->n_failed + r->n_missing, kab_buf_str(&suite),
+			r->state != KAB_RUN_RUNNING && r->n_iterations == r->n_pending
+				? " (nothing done yet)"
+				: "");
 	}
 	if (!n)
 		kab_cli_say(cli, "no runs yet in '%s'", kab_store_path(store));

@@ -94,8 +94,13 @@ void kab_setup_hosts_free(struct kab_probe_host *hosts, size_t n)
 	free(hosts);
 }
 
-static int tell(struct kab_cli *cli, const char *run_name, const struct kab_lane_result *r)
+static int tell(struct kab_cli *cli, const char *run_name, const struct kab_lane_result *r,
+		bool measured)
 {
+	/* Texts that begin with a host's name need no second one. */
+	bool named = !strncmp(r->err.text, "host '", 6);
+	bool advise = !measured && !strstr(r->err.text, "kab resume ");
+
 	switch (r->outcome) {
 	case KAB_LANE_DONE:
 		return KAB_EXIT_OK;
@@ -110,11 +115,13 @@ static int tell(struct kab_cli *cli, const char *run_name, const struct kab_lane
 	case KAB_LANE_FAILED:
 		break;
 	}
-	if (!strncmp(r->err.text, "host '", 6))
-		kab_cli_warn(cli, "%s", r->err.text);
-	else
-		kab_cli_warn(cli, "host '%s': %s", r->host, r->err.text);
-	kab_cli_say(cli, "kab: what is finished is stored; go on with: kab resume %s", run_name);
+	kab_cli_warn(cli, "%s%s%s%s%s%s", named ? "" : "host '", named ? "" : r->host,
+		     named ? "" : "': ", r->err.text,
+		     advise ? "; nothing was measured; try again with: kab resume " : "",
+		     advise ? run_name : "");
+	if (measured)
+		kab_cli_say(cli, "kab: what is finished is stored; go on with: kab resume %s",
+			    run_name);
 	return kab_err_exit_code(r->err.code ? r->err.code : KAB_ERR_INTERNAL);
 }
 
@@ -137,12 +144,15 @@ static int results_status(struct kab_cli *cli, struct kab_store *store, const ch
 struct listeners {
 	struct kab_progress *progress;
 	struct kab_events *events;
+	bool measured; /* an iteration began */
 };
 
 static void hear(void *ctx, const struct kab_event *e)
 {
 	struct listeners *l = ctx;
 
+	if (e->kind == KAB_EVENT_STEP_BEGIN || e->kind == KAB_EVENT_STEP_END)
+		l->measured = true;
 	kab_events_engine(l->events, e);
 	kab_progress_event(l->progress, e);
 }
@@ -168,7 +178,7 @@ int kab_setup_execute(struct kab_cli *cli, struct kab_store *store, int64_t run_
 		      const char *run_name, const struct kab_lab *lab,
 		      const struct kab_interrupt *interrupt, const struct kab_execute_opts *opts)
 {
-	struct listeners listeners = { kab_progress_new(cli), opts->events };
+	struct listeners listeners = { .progress = kab_progress_new(cli), .events = opts->events };
 	struct kab_engine_opts engine = {
 		.store = store,
 		.run_id = run_id,
@@ -184,6 +194,7 @@ int kab_setup_execute(struct kab_cli *cli, struct kab_store *store, int64_t run_
 	struct kab_lane_result *results = NULL;
 	struct kab_err err = KAB_ERR_INIT;
 	int status = KAB_EXIT_OK, executed;
+	bool complete = true;
 	size_t n = 0;
 
 	kab_events_run(opts->events, run_name, KAB_RUN_RUNNING);
@@ -193,7 +204,9 @@ int kab_setup_execute(struct kab_cli *cli, struct kab_store *store, int64_t run_
 	if (executed < 0)
 		status = kab_cli_fail(cli, &err);
 	for (size_t i = 0; i < n; i++) {
-		int one = tell(cli, run_name, &results[i]);
+		int one = tell(cli, run_name, &results[i], listeners.measured);
+
+		complete = complete && results[i].outcome == KAB_LANE_DONE;
 
 		/* An interruption by the user outranks what it led to. */
 		if (one && status != KAB_EXIT_INTERRUPTED)
@@ -204,7 +217,8 @@ int kab_setup_execute(struct kab_cli *cli, struct kab_store *store, int64_t run_
 		status = results_status(cli, store, run_name);
 	if (executed == 0 && !status && kab_engine_store_noise(store, run_id, &err) < 0)
 		kab_cli_warn(cli, "the noise floor is not stored: %s", err.text);
-	if (executed == 0 && opts->report) {
+	/* Who came to nothing has nothing new to look at. */
+	if (executed == 0 && opts->report && (listeners.measured || complete)) {
 		int report = kab_report_run(cli, run_name, opts->gate);
 
 		if (!status)

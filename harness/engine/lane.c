@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "engine/adaptive.h"
 #include "engine/conditions.h"
 #include "engine/probe.h"
@@ -138,7 +139,7 @@ static int probe(struct kab_lane *lane, struct kab_err *err)
 static int take_lease(struct kab_lane *lane, struct kab_err *err)
 {
 	int64_t deadline = kab_deadline_s(lane->opts->lease_wait_s);
-	bool said = false;
+	int64_t began = kab_now_mono_ns(), said = 0;
 
 	tell(lane, "connected");
 	for (;;) {
@@ -160,9 +161,14 @@ static int take_lease(struct kab_lane *lane, struct kab_err *err)
 					   "%s; to wait for it: kab resume %s --wait SECONDS",
 					   held.text, lane->job->info.name);
 		}
-		if (!said)
-			kab_lane_note(lane, "waiting: %s", err->text);
-		said = true;
+		if (!said || kab_now_mono_ns() - said >= 60 * KAB_NS_PER_S) {
+			char *since kab_autofree = kab_text_duration(
+				(double)((kab_now_mono_ns() - began) / KAB_NS_PER_S));
+
+			kab_lane_note(lane, "waiting%s%s: %s", said ? " for " : "",
+				      said ? since : "", err->text);
+			said = kab_now_mono_ns();
+		}
 		if (kab_wait_until(kab_deadline_s(2), lane->opts->cancel_fd, err) < 0)
 			return -1;
 		if (readable(lane->opts->stop_fd))

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What commands say, and when they say nothing: plans, lists, refusals and advice."""
+import os
+import re
+import unittest
+
+import e2e_lib as e2e
+
+
+class Nothing(e2e.Case):
+    """A run that came to nothing: one line that tells what to type, and no table."""
+
+    @e2e.needs_private
+    def test_refused_lease(self):
+        slow = self.suite([self.synthetic(sleep_s=60)], name="slow.json", repeat={"iterations": 1})
+        holder = self.start("run", slow, "--kernel", "a=running", "--name", "holder")
+        e2e.wait_for("the lease", lambda: self.lease_owner() != "-")
+        r = self.kab("run", self.suite([self.synthetic(sd=0.1)]), "--kernel", "a=running", "--name", "late")
+        self.assertEqual((r.status, r.out), (4, ""), r.err)
+        said = [line for line in r.err.splitlines() if "late" in line and "steps on" not in line]
+        self.assertEqual(len(said), 1, r.err)
+        self.assertRegex(said[0], r"^kab: warning: host 'local' is held by \S+ for another .*kab resume late --wait SECONDS$")
+        listed, = [line for line in self.kab("list").out.splitlines() if " late " in line]
+        self.assertRegex(listed, r"0/3 .*\(nothing done yet\)$")
+        holder.terminate()
+        holder.wait()
+
+    def test_waits_for_a_boot(self):
+        r = self.kab("run", self.suite([self.synthetic(sd=0.1)]), "--kernel", "a=running",
+                     "--kernel", "b=release:0.0-none", "--iterations", "2", "--name", "w")
+        self.assertEqual(r.status, 4)
+        self.assertIn("boot kernel 'b'", r.err)
+        self.assertIn("kab resume w", r.err)
+        again = self.kab("resume", "w")
+        self.assertEqual((again.status, again.out), (4, ""))
+        self.assertIn("boot kernel 'b' (release:0.0-none), then: kab resume w", again.err)
+        self.assertNotIn("nothing done", self.kab("list").out)
+
+
+class Plans(e2e.Case):
+    def test_noise_needs_boots(self):
+        suite = self.suite([self.synthetic(mean=100)], repeat={"boots": 1, "iterations": 1})
+        r = self.kab("run", suite, "--aa", "--name", "floor")
+        self.assertEqual(r.status, 0, r.err)
+        self.assertEqual(self.sql("SELECT count(DISTINCT block) FROM boot"), [(8,)])
+        self.assertEqual(self.kab("run", suite, "--aa", "--boots", "2", "--name", "two").status, 0)
+        self.assertEqual(self.sql("SELECT count(DISTINCT block) FROM boot JOIN run ON run.id = run_id "
+                                  "WHERE name = 'two'"), [(2,)])
+        more = self.suite([self.synthetic(mean=100)], name="more.json", repeat={"boots": 9, "iterations": 1})
+        self.assertRegex(self.kab("run", more, "--aa", "--dry-run").out, r"\b9 (boots|restarts)")
+
+    def test_plan_of_earlier_runs(self):
+        """The newest run has one boot and says nothing; the one before it has three."""
+        suite = self.suite([self.synthetic(mean=100, sd=3)], repeat={"boots": 3, "iterations": 1})
+        self.assertIn(self.aa(suite, "--name", "three").status, (0, 5))
+        self.assertEqual(self.aa(suite, "--name", "one", "--boots", "1").status, 0)
+        r = self.kab("plan", suite, "--power", "5")
+        self.assertEqual(r.status, 0, r.err)
+        self.assertRegex(r.out, r"\(run 'three'\)")
+        self.assertNotIn("unknown", r.out)
+        self.assertIn("kab run %s --boots" % suite, r.out)
+        tiny = self.kab("plan", suite, "--power", "0.01%")
+        self.assertRegex(tiny.out, r"more than 1000 boots")
+        self.assertIn("Not feasible on this host for 1 row:", tiny.out)
+        self.assertNotIn("--boots", tiny.out)
+
+
+if __name__ == "__main__":
+    e2e.main()
