@@ -12,6 +12,9 @@
 #include "model/expr.h"
 #include "stats/plan.h"
 
+/* What `kab run --boots` takes. */
+#define BOOTS_MAX 1000
+
 struct planning {
 	struct kab_cli *cli;
 	struct kab_store *store;
@@ -25,10 +28,18 @@ struct planning {
 	bool judged;
 	char *run_name;
 	double power_pct;
-	size_t most, unknown;
+	size_t most, unknown, infeasible;
 };
 
-/* The newest stored run of that suite, judged: its boots say how much they differ. */
+static bool has_boots(const struct kab_judgement *j)
+{
+	for (size_t i = 0; i < j->n; i++)
+		if (j->v[i].sets[0].over_boots && j->v[i].sets[0].n_units >= 2)
+			return true;
+	return false;
+}
+
+/* The newest stored run of that suite in which boots can differ, judged. */
 static int load_earlier(struct planning *p, struct kab_err *err)
 {
 	struct kab_judge_opts opts = KAB_JUDGE_OPTS_INIT;
@@ -44,8 +55,13 @@ static int load_earlier(struct planning *p, struct kab_err *err)
 		status = kab_store_load_rows(p->store, &runs[i].id, 1, &p->rows, err);
 		if (status == 0)
 			status = kab_judge(&p->rows, &opts, &p->judgement, err);
-		p->judged = status == 0;
-		p->run_name = kab_xstrdup(runs[i].name);
+		p->judged = status == 0 && has_boots(&p->judgement);
+		if (p->judged) {
+			p->run_name = kab_xstrdup(runs[i].name);
+		} else {
+			kab_judgement_release(&p->judgement);
+			kab_row_list_release(&p->rows);
+		}
 	}
 	for (size_t i = 0; i < n; i++)
 		kab_run_info_release(&runs[i]);
@@ -100,12 +116,14 @@ static void plan_row(struct planning *p, const struct kab_instance *in, const ch
 		return;
 	}
 	boots = kab_plan_boots_for_power(cv, log1p(p->power_pct / 100), 0.05, 0.8);
-	if (!boots)
-		fprintf(p->cli->out, "%-40s %-18s  CV %.2f %%, more boots than is sensible (%s)\n",
-			name, metric, 100 * cv, source);
-	else
-		fprintf(p->cli->out, "%-40s %-18s  CV %.2f %%, %zu boots per kernel (%s)\n", name,
-			metric, 100 * cv, boots, source);
+	if (!boots || boots > BOOTS_MAX) {
+		fprintf(p->cli->out, "%-40s %-18s  CV %.2f %%, more than %d boots (%s)\n", name,
+			metric, 100 * cv, BOOTS_MAX, source);
+		p->infeasible++;
+		return;
+	}
+	fprintf(p->cli->out, "%-40s %-18s  CV %.2f %%, %zu boots per kernel (%s)\n", name, metric,
+		100 * cv, boots, source);
 	p->most = boots > p->most ? boots : p->most;
 }
 
@@ -155,11 +173,18 @@ static int plan(struct planning *p, const struct kab_args *args, struct kab_err 
 						 metrics.v[m]);
 	}
 	if (p->most)
-		fprintf(p->cli->out, "\nFor all of these rows: kab run %s --boots %zu ...\n",
-			p->suite.name, p->most);
+		fprintf(p->cli->out, "\nFor all %srows: kab run %s --boots %zu ...\n",
+			p->infeasible || p->unknown ? "other " : "of these ", kab_args_at(args, 0),
+			p->most);
+	if (p->infeasible)
+		fprintf(p->cli->out,
+			"%sNot feasible on this host for %zu row%s: make it quieter, the "
+			"iterations "
+			"longer,\nor ask for a larger change with --power\n",
+			p->most ? "" : "\n", p->infeasible, p->infeasible == 1 ? "" : "s");
 	if (p->unknown)
 		fprintf(p->cli->out, "%sMeasure the noise first: kab run %s --aa --boots 8\n",
-			p->most ? "" : "\n", p->suite.name);
+			p->most ? "" : "\n", kab_args_at(args, 0));
 	return 0;
 }
 
@@ -193,9 +218,10 @@ const struct kab_cmd kab_cmd_plan = {
 	.description =
 		"From stored variances (the newest A/A run of the same cases on the host, else "
 		"the\n"
-		"newest run of the suite): how many boots per kernel show a true change of that "
-		"size\n"
-		"in 8 of 10 runs. What the plan of a run would be is shown by 'kab run --dry-run'.",
+		"newest run of the suite with two boots or more): how many boots per kernel show "
+		"a\n"
+		"true change of that size in 8 of 10 runs. What the plan of a run would be is\n"
+		"shown by 'kab run --dry-run'.",
 	.example = "  kab plan hackbench-groups --power 2%",
 	.completes = "suite",
 	.opts = opts,

@@ -11,6 +11,8 @@
 #include "cli/setup.h"
 #include "transport/transport.h"
 
+#define AA_BOOTS_MIN 8
+
 /* Everything that one `kab run` holds. */
 struct launch {
 	struct kab_suite suite;
@@ -107,6 +109,9 @@ static int load(struct launch *l, struct kab_cli *cli, const struct kab_args *ar
 			return -1;
 		kab_strv_add(&l->condition_args, text);
 	}
+	/* A noise floor is the spread between boots: few of them say nothing about it. */
+	if (kab_args_flag(args, "aa") && boots < 0 && stopping.rule == KAB_STOP_FIXED)
+		boots = l->suite.boots < AA_BOOTS_MIN ? AA_BOOTS_MIN : l->suite.boots;
 	if (kab_setup_hosts(&l->lab, kab_args_get(args, "host"), &l->hosts, &l->n_hosts, err) < 0)
 		return -1;
 	for (size_t i = 1; i < l->n_hosts; i++)
@@ -262,7 +267,8 @@ static const struct kab_opt opts[] = {
 	{ "seed", '\0', "N", "seed of the order (drawn and recorded when not given)", NULL },
 	{ "name", '\0', "S", "name of the run", NULL },
 	{ "wait", '\0', "SECONDS", "wait for a host that somebody else has leased", NULL },
-	{ "aa", '\0', NULL, "one kernel twice: measure and store the noise floor", NULL },
+	{ "aa", '\0', NULL,
+	  "one kernel twice: store the noise floor; 8 boots or more unless --boots", NULL },
 	{ "until", '\0', "PCT", "boot on until every interval is within +/- PCT (8 boots or more)",
 	  NULL },
 	{ "early", '\0', NULL, "stop at one of five looks when all rows are clear", NULL },
