@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -82,6 +83,17 @@ static int command_index(int argc, char **argv)
 	return 0;
 }
 
+/* A core would hold the environment, and tokens are there. */
+static void no_core(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_CORE, &limit) == 0) {
+		limit.rlim_cur = 0;
+		setrlimit(RLIMIT_CORE, &limit);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct kab_cli cli = { .out = stdout, .cancel_fd = -1 };
@@ -94,6 +106,7 @@ int main(int argc, char **argv)
 	/* GSL's default handler aborts; every GSL call's return is checked instead. */
 	gsl_set_error_handler_off();
 	signal(SIGPIPE, SIG_IGN);
+	no_core();
 	cli.terminal = isatty(STDERR_FILENO);
 	cli.color = cli.terminal && !getenv("NO_COLOR");
 	cli.db_path = NULL;

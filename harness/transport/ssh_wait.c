@@ -147,6 +147,9 @@ int kab_ssh_pause(struct kab_ssh_session *s, const struct kab_wait *wait, const 
 	}
 	if (n > 0 && pfd[1].revents)
 		return kab_err_set(err, KAB_ERR_CANCELLED, "interrupted");
+	/* It was full and drains: the other side takes bytes, however slowly. */
+	if (n > 0 && (pfd[0].revents & (POLLOUT | POLLERR | POLLHUP)) == POLLOUT)
+		s->last_rx_ns = kab_now_mono_ns();
 	return 0;
 }
 
