@@ -84,7 +84,7 @@ lab() {
 	lab_failed=
 	for test in three smt faults; do
 		# shellcheck disable=SC2046 # a word or none
-		tests/lab/test_$test.py build/release/kab $([ $test != faults ] || echo --long) || lab_failed=1
+		LABTEST_TRIALS=20 tests/lab/test_$test.py build/release/kab $([ $test != faults ] || echo --long) || lab_failed=1
 	done
 	[ -z "$lab_failed" ]
 }

@@ -182,9 +182,9 @@ class Faults:
         boots = lab.boots("going-down")
         check([b[2:4] for b in boots] == [("done", self.test)], boots)
 
-    def power_cut(self, trials=3):
+    def power_cut(self):
         """The power goes within a second of the benchmark's end: each result is whole, or lost and said so."""
-        lab = self.lab
+        lab, trials = self.lab, int(os.environ.get("LABTEST_TRIALS", "3"))
         chance = random.Random(1)
         suite = lab.suite("power-cut", {"params": {"sleep_s": 3}}, repeat={"boots": 1, "iterations": trials + 1})
         child = lab.start(*self.run_args(suite, "power-cut", self.kernel("test", self.test)))
@@ -253,7 +253,7 @@ class Faults:
     def quiet(self):
         """Something else uses the CPU: policy refuse fails the iterations, policy wait waits for its end."""
         lab = self.lab
-        lab.guest(HOST, "nohup timeout 45 sh -c 'while :; do :; done' >/dev/null 2>&1 </dev/null &")
+        lab.guest(HOST, "setsid timeout 45 sh -c 'while :; do :; done' >/dev/null 2>&1 </dev/null &")
         refused = lab.finish(self.quietly("refuse", lab.suite("refuse", quiet="refuse")))
         check(refused.status == 5 and refused.said("the host was not quiet: something else uses"), refused.err)
         waited = lab.finish(self.quietly("wait", lab.suite("wait", quiet={"policy": "wait", "wait_s": 120})))
