@@ -280,7 +280,7 @@ char *kab_labels_text(const struct kab_labels *l, const struct kab_judged_row *r
 
 	if (l->host)
 		kab_strv_add(&parts, row->data->host);
-	if (l->condition)
+	if (l->condition && *row->data->condition)
 		kab_strv_add(&parts, row->data->condition);
 	if (l->case_name)
 		kab_strv_add(&parts, row->data->case_name);
@@ -295,7 +295,7 @@ char *kab_labels_text(const struct kab_labels *l, const struct kab_judged_row *r
 		kab_strv_addf(&parts, "%s=%s", l->keys.v[i], value);
 		free(value);
 	}
-	if (l->whole_key)
+	if (l->whole_key && *row->data->row_key)
 		kab_strv_add(&parts, row->data->row_key);
 	if (l->metric)
 		kab_strv_add(&parts, row->data->metric);

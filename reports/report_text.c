@@ -208,6 +208,20 @@ static void by_case(const struct kab_group *other, const struct job *job, struct
 	free(done);
 }
 
+static size_t with_values(const struct kab_group *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		bool any = false;
+
+		for (size_t k = 0; k < kab_group_row(g, i)->n_sets; k++)
+			any |= kab_group_row(g, i)->sets[k].n_values > 0;
+		n += any;
+	}
+	return n;
+}
+
 static void summary(const struct kab_judgement *j, struct kab_buf *out)
 {
 	for (size_t p = 0; p + 1 < j->n_kernels; p++) {
@@ -256,6 +270,7 @@ void kab_report_text(const struct kab_judgement *judgement, const struct kab_rep
 	struct kab_buf kab_autobuf tables = KAB_BUF_INIT;
 	struct job job = { NULL, opts, opts->style->view, opts->style->render };
 	struct kab_groups groups;
+	size_t rest;
 
 	bool fenced = opts->style->render == kab_render_markdown;
 
@@ -278,14 +293,21 @@ void kab_report_text(const struct kab_judgement *judgement, const struct kab_rep
 		else
 			one_table(&job, -1, &tables);
 	}
-	if (!opts->only_judged && !opts->brief && !opts->metric &&
-	    opts->style->view == kab_view_compare) {
+	rest = with_values(&groups.other);
+	/* A run that has nothing to judge still has something to show. */
+	if (opts->style->view == kab_view_compare && !opts->metric && !opts->brief &&
+	    (!opts->only_judged || !groups.n)) {
 		job.view = kab_view_other;
 		by_case(&groups.other, &job, &tables);
+		rest = 0;
 	}
 	kab_groups_release(&groups);
 	if (tables.len)
 		kab_buf_addf(out, "\n%s", tables.data);
+	if (rest && !opts->metric && !opts->brief && opts->style->grouping != KAB_BY_LOAD)
+		kab_buf_addf(out,
+			     "\n%zu row%s of other metrics stored, not judged: --all shows %s\n",
+			     rest, rest == 1 ? "" : "s", rest == 1 ? "it" : "them");
 	if (!preamble)
 		return;
 	paragraph(&preamble->notices, "", 0, out);

@@ -11,7 +11,5 @@ int kab_report_run(struct kab_cli *cli, const char *run_name, bool gate)
 	if (kab_reporting_options(NULL, &r, &err) < 0)
 		return kab_cli_fail(cli, &err);
 	r.gate = gate;
-	/* After a run the reader wants the verdicts; the rest is one command away. */
-	r.report.only_judged = true;
 	return kab_reporting_run(cli, run_name, &r);
 }

@@ -20,6 +20,7 @@ int kab_reporting_options(const struct kab_args *args, struct kab_reporting *ret
 	ret->judge = judge;
 	ret->format = "text";
 	ret->report.style = kab_style_find("plain");
+	ret->report.only_judged = true;
 	if (!args)
 		return 0;
 	if (kab_args_num(args, "margin", 0, 99, -1, &ret->judge.margin_pct, err) < 0 ||
@@ -54,7 +55,8 @@ int kab_reporting_options(const struct kab_args *args, struct kab_reporting *ret
 	ret->report.wide = kab_args_flag(args, "wide");
 	ret->report.exact = kab_args_flag(args, "exact");
 	ret->report.brief = kab_args_flag(args, "short");
-	ret->report.only_judged = kab_args_flag(args, "judged");
+	/* --judged is the default. */
+	ret->report.only_judged = !kab_args_flag(args, "all");
 	return 0;
 }
 

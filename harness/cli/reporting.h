@@ -27,7 +27,8 @@
 		{ "exact", '\0', NULL, "the byte layout of the tool the style is named after",     \
 		  NULL },                                                                          \
 		{ "short", '\0', NULL, "three lines and the tables, for a changelog", NULL },      \
-		{ "judged", '\0', NULL, "only metrics that carry a verdict", NULL },               \
+		{ "all", 'a', NULL, "also the metrics that carry no verdict", NULL },              \
+		{ "judged", '\0', NULL, "only metrics that carry a verdict: the default", NULL },  \
 		{ "names", '\0', NULL, "print host names and paths, too", NULL },                  \
 	{                                                                                          \
 		0                                                                                  \

@@ -117,6 +117,10 @@ with tempfile.TemporaryDirectory() as home:
                 lines.append(f'{kernel},sysbench,,{i},{metric},ms,{direction},{value * (1 + (i - 7) / 500):.6f}')
     store(home, 'sysbench', lines)
     text = run('report', 'sysbench', home=home).stdout
+    check('Other metrics' not in text and 'avg (ms)' not in text, 'sysbench: judged metrics by default')
+    check('\n2 rows of other metrics stored, not judged: --all shows them\n' in text, 'sysbench: what else there is')
+    equal(run('report', 'sysbench', '--judged', home=home).stdout, text, 'sysbench: --judged is the default')
+    text = run('report', 'sysbench', '--all', home=home).stdout
     check('Other metrics of sysbench' in text and 'avg (ms)' in text and 'max (ms)' in text, 'sysbench: other metrics')
     check(re.search(r'\+8\.\d+%|\+8%', text), 'sysbench: 172 to 158 ms')
 finish()

@@ -217,6 +217,20 @@ with tempfile.TemporaryDirectory() as home:
     line = next(x for x in text.split('\n') if x.split()[:1] == ['1'])
     check(re.search(r' [+-]\d+% +\? +\[n/a\]$', line), f'unbounded: {line}')
     check('no bounds' in text, 'unbounded: a note')
+    # Significant alone (t 2.78, df 10), not among five: a note, since the interval is without 0.
+    pattern = (-1, -.6, -.2, .2, .6, 1)
+    store(home, 'holm', [f'{k},box,,pipe,n={n},{b},0,time,s,lower,{5 + z / 10 + (k == "patched" and n == 2) * .12:.3f}'
+                         for k in ('tip', 'patched') for n in (1, 2, 3, 4, 5) for b, z in enumerate(pattern)])
+    text = run('report', 'holm', home=home).stdout
+    notes = re.findall('^note: (.*)', text, re.M)
+    check(len(notes) == 1 and re.fullmatch(r'n=2: not significant after Holm: p 0\.09\d', notes[0]), f'Holm: {notes}')
+    check('after' not in run('report', 'holm', '--correction', 'none', home=home).stdout, 'no correction, no such note')
+    # One cause is one note, whatever the number of rows.
+    store(home, 'dead', rows_of(rng, ['tip', 'patched'], [1, 4, 16], 2, 2,
+                                fail={(k, n): None for k in ('tip', 'patched') for n in (1, 4, 16)}))
+    notes = re.findall('^note: .*(?:\n +.*)*', run('report', 'dead', home=home).stdout, re.M)
+    equal(len(notes), 1, f'one cause, one note: {notes}')
+    check(notes and "failed on 'tip' and 'patched'" in ' '.join(notes[0].split()), f'both kernels are named: {notes}')
     # Three boots against one: the head says what holds for which side, and there is no interval.
     store(home, 'uneven', rows_of(rng, ['tip'], [1, 4], 3, 3) + rows_of(rng, ['patched'], [1, 4], 1, 3))
     text = ' '.join(run('report', 'uneven', home=home).stdout.split())

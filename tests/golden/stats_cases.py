@@ -44,7 +44,7 @@ def imported(name, rows):
 def report(name, *more, command='report'):
     """The JSON of a report by case (or metric), and the same as text."""
     p = run(command, name, *more, '--format', 'json', home='.')
-    return p.returncode, strict(p.stdout), run(command, name, *more, home='.').stdout
+    return p.returncode, strict(p.stdout), run(command, name, '--all', *more, home='.').stdout
 
 
 def comparison(doc, case, metric=None):
