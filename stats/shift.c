@@ -16,39 +16,85 @@ struct pairs {
 	double *all; /* sorted differences when there are few, else NULL */
 };
 
+/* How many of b are at most x above value a[i]. Rounded subtraction is monotone. */
+static size_t upto(const struct pairs *p, size_t i, double x)
+{
+	size_t lo = 0, hi = p->nb;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->b[mid] - p->a[i] <= x)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* A walk along the staircase of differences <= x: rows i..end of a, from column j of b. */
+struct walk {
+	size_t i, end, j;
+	uint64_t c;
+};
+
+/* The staircase in two walks of equal length. */
+static void halve(const struct pairs *p, double x, struct walk *first, struct walk *second)
+{
+	size_t lo = 0, hi = p->na;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (mid + upto(p, mid, x) < (p->na + p->nb) / 2)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*first = (struct walk){ 0, lo, 0, 0 };
+	*second = (struct walk){ lo, p->na, lo < p->na ? upto(p, lo, x) : p->nb, 0 };
+}
+
+static uint64_t walk_on(const struct pairs *p, double x, struct walk w)
+{
+	for (; w.i < w.end; w.i++) {
+		while (w.j < p->nb && p->b[w.j] - p->a[w.i] <= x)
+			w.j++;
+		w.c += w.j;
+	}
+	return w.c;
+}
+
 /*
- * How many differences b - a are <= x[0] and <= x[1]. Rounded subtraction is monotone, so that one
- * sweep along the staircase suffices. Which way it turns cannot be predicted: no branch depends on
- * it, and two cuts at a time keep the processor busy while it waits for either.
+ * How many differences b - a are <= x[0] and <= x[1]. Which way a staircase turns cannot be
+ * predicted: no branch depends on it, and four walks at a time keep the processor busy while it
+ * waits for any one of them.
  */
 static void count_le2(const struct pairs *p, const double x[2], uint64_t ret[2])
 {
-	size_t i0 = 0, j0 = 0, i1 = 0, j1 = 0, na = p->na, nb = p->nb;
-	const double *a = p->a, *b = p->b;
-	uint64_t c0 = 0, c1 = 0;
+	const double *a = p->a, *b = p->b, x0 = x[0], x1 = x[1];
+	struct walk s, t, u, v;
+	size_t nb = p->nb;
 
-	while (i0 < na && j0 < nb && i1 < na && j1 < nb) {
-		size_t up0 = b[j0] - a[i0] <= x[0], up1 = b[j1] - a[i1] <= x[1];
-
-		c0 += (up0 - 1) & j0;
-		c1 += (up1 - 1) & j1;
-		j0 += up0;
-		j1 += up1;
-		i0 += 1 - up0;
-		i1 += 1 - up1;
+	halve(p, x0, &s, &t);
+	halve(p, x1, &u, &v);
+#define STEP(w, limit)                                      \
+	{                                                   \
+		size_t up = b[(w).j] - a[(w).i] <= (limit); \
+		(w).c += (up - 1) & (w).j;                  \
+		(w).j += up;                                \
+		(w).i += 1 - up;                            \
 	}
-	for (; i0 < na; i0++) {
-		while (j0 < nb && b[j0] - a[i0] <= x[0])
-			j0++;
-		c0 += j0;
+	while (s.i < s.end && t.i < t.end && u.i < u.end && v.i < v.end && s.j < nb && t.j < nb &&
+	       u.j < nb && v.j < nb) {
+		STEP(s, x0)
+		STEP(t, x0)
+		STEP(u, x1)
+		STEP(v, x1)
 	}
-	for (; i1 < na; i1++) {
-		while (j1 < nb && b[j1] - a[i1] <= x[1])
-			j1++;
-		c1 += j1;
-	}
-	ret[0] = c0;
-	ret[1] = c1;
+#undef STEP
+	ret[0] = walk_on(p, x0, s) + walk_on(p, x0, t);
+	ret[1] = walk_on(p, x1, u) + walk_on(p, x1, v);
 }
 
 static uint64_t count_le(const struct pairs *p, double x)
