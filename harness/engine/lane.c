@@ -220,20 +220,27 @@ static int set_condition(struct kab_lane *lane, const char *text, struct kab_err
 	return probe(lane, err);
 }
 
+/* After an error: connect again if that may cure it. -1: it cannot, or it has been tried for long. */
+static int mend(struct kab_lane *lane, int64_t deadline, struct kab_err *err)
+{
+	if (!kab_lane_link_lost(err) || kab_now_mono_ns() >= deadline)
+		return -1;
+	kab_lane_note(lane, "link lost (%s); connecting again", err->text);
+	if (kab_lane_reconnect(lane, deadline, err) < 0)
+		return -1;
+	kab_err_clear(err);
+	return 0;
+}
+
 /* A link that breaks between two iterations is as harmless as one that breaks in an iteration. */
 static int set_condition_patiently(struct kab_lane *lane, const char *text, struct kab_err *err)
 {
 	int64_t deadline = kab_deadline_s(RECONNECT_S);
 
 	/* NULL: nothing but taking back what is set. */
-	while ((text ? set_condition(lane, text, err) : undo_condition(lane, err)) < 0) {
-		if (!kab_lane_link_lost(err))
+	while ((text ? set_condition(lane, text, err) : undo_condition(lane, err)) < 0)
+		if (mend(lane, deadline, err) < 0)
 			return -1;
-		kab_lane_note(lane, "link lost (%s); connecting again", err->text);
-		if (kab_lane_reconnect(lane, deadline, err) < 0)
-			return -1;
-		kab_err_clear(err);
-	}
 	return 0;
 }
 
@@ -321,14 +328,18 @@ static int sessions(struct kab_lane *lane, struct kab_err *err)
 	for (;;) {
 		enum kab_boot_answer answer;
 		const char *kernel = NULL;
+		int64_t deadline;
 		bool more;
 
 		if (kab_lane_stopping(lane)) {
 			result->outcome = KAB_LANE_STOPPED;
 			return 0;
 		}
-		if (kab_boot_next(lane, in_session, &answer, &kernel, err) < 0)
-			return -1;
+		/* Where kab boots, losing the link is part of it, and is dealt with there. */
+		deadline = kab_deadline_s(RECONNECT_S);
+		while (kab_boot_next(lane, in_session, &answer, &kernel, err) < 0)
+			if (lane->host->boot != KAB_BOOT_NONE || mend(lane, deadline, err) < 0)
+				return -1;
 		switch (answer) {
 		case KAB_BOOT_NOTHING:
 			if (close_forgotten(lane, err) < 0)
@@ -489,6 +500,20 @@ static int connect_first(struct kab_lane *lane, struct kab_err *err)
 			      lane->job->info.name);
 }
 
+/* Each of these may be done again, so a link that breaks here is no end either. */
+static int begin(struct kab_lane *lane, struct kab_err *err)
+{
+	int64_t deadline = kab_deadline_s(RECONNECT_S);
+
+	if (connect_first(lane, err) < 0)
+		return -1;
+	while (take_lease(lane, err) < 0 || adopt(lane, err) < 0 || probe(lane, err) < 0 ||
+	       kab_lane_install(lane, err) < 0)
+		if (mend(lane, deadline, err) < 0)
+			return -1;
+	return 0;
+}
+
 void kab_lane_run(struct kab_lane *lane)
 {
 	struct kab_lane_result *result = lane->result;
@@ -500,8 +525,7 @@ void kab_lane_run(struct kab_lane *lane)
 	for (size_t i = 0; i < lane->n_steps; i++)
 		lane->done += !is_open(&lane->steps[i]);
 	result->outcome = KAB_LANE_FAILED;
-	if (connect_first(lane, err) == 0 && take_lease(lane, err) == 0 && adopt(lane, err) == 0 &&
-	    probe(lane, err) == 0 && kab_lane_install(lane, err) == 0 && sessions(lane, err) == 0)
+	if (begin(lane, err) == 0 && sessions(lane, err) == 0)
 		kab_err_clear(err);
 	if (err->code == KAB_ERR_CANCELLED)
 		result->outcome = KAB_LANE_STOPPED;

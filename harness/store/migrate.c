@@ -74,9 +74,12 @@ int kab_store_copy_to(struct kab_store *store, const char *path, struct kab_err 
 {
 	kab_autofree char *part = kab_xasprintf("%s.part", path);
 	sqlite3 *from = NULL, *to = NULL;
-	int rc;
+	int fd, rc;
 
 	unlink(part);
+	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
 	/* A connection of its own: SQLite copies from none that is in a write transaction. */
 	rc = sqlite3_open_v2(store->path, &from, SQLITE_OPEN_READWRITE, NULL);
 	if (rc == SQLITE_OK)

@@ -168,8 +168,14 @@ static int open_file(struct kab_store *store, struct kab_err *err)
 	kab_autofree char *folder = folder_of(store->path);
 	int rc;
 
-	if (store->mode == KAB_STORE_WRITE)
+	if (store->mode == KAB_STORE_WRITE) {
+		/* Outputs and command lines are the user's own; its log takes the same mode. */
+		int fd = open(store->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+		if (fd >= 0)
+			close(fd);
 		flags |= SQLITE_OPEN_CREATE;
+	}
 	rc = sqlite3_open_v2(store->path, &store->db, flags, NULL);
 	if (rc != SQLITE_OK)
 		return kab_store_fail(store, rc, err);

@@ -206,9 +206,11 @@ class Controller(e2e.Case):
             self.assertIn(p.returncode, (0, 4), "%d: %s" % (limit, p.stderr))
             if p.returncode:
                 self.assertRegex(p.stderr, "(?i)too many open files|cannot|unable")
-                if os.path.exists(self.db) and self.sql("SELECT 1 FROM run WHERE name = ?",
+                # Facts that could not be read with 8 or 10 are no base for going on.
+                if limit >= 12 and os.path.exists(self.db) and self.sql("SELECT 1 FROM run WHERE name = ?",
                                                         "n%d" % limit):
-                    self.assertEqual(self.kab("resume", "n%d" % limit).status, 0)
+                    r = self.kab("resume", "n%d" % limit)
+                    self.assertEqual(r.status, 0, p.stderr + r.err)
             self.assert_target_clean()
         self.assertEqual(ended[40], 0)
         print("descriptors: exit status", ended)
