@@ -34,11 +34,17 @@ static const char *const tools_table[] = { "java", NULL };
 static int specjbb_unsupported(const struct kab_facts *facts, const struct kab_params *params,
 			       char **ret_reason)
 {
-	if (kab_params_get(params, "command", NULL) || kab_params_get(params, "java", NULL) ||
-	    kab_facts_tool(facts, "java"))
+	if (kab_params_get(params, "command", NULL))
 		return 0;
-	*ret_reason = kab_xstrdup("java is not installed; on Debian: apt-get install "
-				  "default-jre-headless, and name the kit with 'classpath'");
+	if (!kab_params_get(params, "java", NULL) && !kab_facts_tool(facts, "java"))
+		*ret_reason =
+			kab_xstrdup("java is not installed; on Debian: apt-get install "
+				    "default-jre-headless, and name the kit with 'classpath'");
+	else if (!kab_params_get(params, "classpath", NULL))
+		*ret_reason = kab_xstrdup("the kit is licensed by SPEC and not part of kab: name "
+					  "its jar files with 'classpath' in the suite");
+	else
+		return 0;
 	return 1;
 }
 

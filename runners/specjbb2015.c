@@ -44,11 +44,17 @@ static const char *const tools_table[] = { "java", NULL };
 static int specjbb_unsupported(const struct kab_facts *facts, const struct kab_params *params,
 			       char **ret_reason)
 {
-	if (kab_params_get(params, "command", NULL) || kab_params_get(params, "java", NULL) ||
-	    kab_facts_tool(facts, "java"))
+	if (kab_params_get(params, "command", NULL))
 		return 0;
-	*ret_reason = kab_xstrdup("java is not installed; on Debian: apt-get install "
-				  "default-jre-headless, and name the kit's folder with 'dir'");
+	if (!kab_params_get(params, "java", NULL) && !kab_facts_tool(facts, "java"))
+		*ret_reason =
+			kab_xstrdup("java is not installed; on Debian: apt-get install "
+				    "default-jre-headless, and name the kit's folder with 'dir'");
+	else if (!kab_params_get(params, "dir", NULL))
+		*ret_reason = kab_xstrdup("the kit is licensed by SPEC and not part of kab: name "
+					  "its folder with 'dir' in the suite");
+	else
+		return 0;
 	return 1;
 }
 

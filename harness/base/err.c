@@ -90,6 +90,9 @@ int kab_err_prefix(struct kab_err *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	put(prefix, sizeof(prefix), fmt, ap);
 	va_end(ap);
+	/* Who already says where it was is not made to say it twice. */
+	if (!strncmp(err->text, prefix, strlen(prefix)))
+		return -1;
 	memcpy(old, err->text, sizeof(old));
 	if ((size_t)snprintf(err->text, sizeof(err->text), "%s: %s", prefix, old) >=
 	    sizeof(err->text))

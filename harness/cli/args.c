@@ -117,8 +117,9 @@ static int unknown_option(const struct kab_cmd *cmd, const char *given, struct k
 	if (near)
 		return kab_err_set(err, KAB_ERR_USAGE, "unknown option '%s'; did you mean '--%s'?",
 				   given, near);
-	return kab_err_set(err, KAB_ERR_USAGE, "unknown option '%s'; see 'kab%s%s --help'", given,
-			   cmd ? " " : "", cmd ? cmd->name : "");
+	return kab_err_set(err, KAB_ERR_USAGE, "unknown option '%s'; see 'kab %s%s'", given,
+			   cmd && strcmp(cmd->name, "help") ? cmd->name : "help",
+			   cmd && strcmp(cmd->name, "help") ? " --help" : "");
 }
 
 static bool allowed(const char *words, const char *text)

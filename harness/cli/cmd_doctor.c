@@ -184,7 +184,13 @@ static void check_host(struct findings *f, struct kab_probe_host *h)
 	char *what kab_autofree = kab_xasprintf("host %s", h->host->name);
 
 	if (h->failed) {
-		bad(f, what, h->err.text, "");
+		/* Most texts begin with the host. */
+		if (!strncmp(h->err.text, "host '", 6)) {
+			fprintf(f->cli->out, "FIX   %s\n", h->err.text);
+			f->bad++;
+		} else {
+			bad(f, what, h->err.text, "");
+		}
 		return;
 	}
 	good(f, what, kab_facts_get(&h->facts, "release"));

@@ -108,12 +108,18 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 	const char *name = kab_args_at(args, 0), *host = kab_args_get(args, "host");
 	const struct kab_runner *only = name ? kab_runner_find(name) : NULL;
 	struct kab_buf kab_autobuf out = KAB_BUF_INIT;
+	struct kab_strv kab_autostrv names = KAB_STRV_INIT;
 	struct kab_facts facts = { 0 };
 	struct kab_err err = KAB_ERR_INIT;
+	const char *near;
 
 	if (name && !only) {
-		kab_err_set(&err, KAB_ERR_NOT_FOUND, "no runner '%s'; 'kab runners' lists them",
-			    name);
+		for (size_t i = 0; i < kab_runners_n; i++)
+			kab_strv_add(&names, kab_runners[i]->name);
+		near = kab_text_nearest(name, (const char *const *)kab_strv_argv(&names));
+		kab_err_set(&err, KAB_ERR_NOT_FOUND, "no runner '%s'; %s%s%s", name,
+			    near ? "did you mean '" : "'kab runners' lists them", near ? near : "",
+			    near ? "'?" : "");
 		return kab_cli_fail(cli, &err);
 	}
 	if (host && kab_cli_host_facts(cli, host, &facts, &err))

@@ -1,46 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "cli/setup.h"
 
-static int is_suite(const struct dirent *d)
-{
-	size_t n = strlen(d->d_name);
-
-	return n > 5 && !strcmp(d->d_name + n - 5, ".json");
-}
-
 static int list_dir(struct kab_cli *cli, const char *dir, struct kab_strv *seen)
 {
-	struct dirent **entries;
-	int n = scandir(dir, &entries, is_suite, alphasort), status = KAB_EXIT_OK;
+	struct kab_strv kab_autostrv names = KAB_STRV_INIT;
+	int status = KAB_EXIT_OK;
 
-	for (int i = 0; i < n; i++) {
-		char *file kab_autofree = kab_xasprintf("%s/%s", dir, entries[i]->d_name);
-		char *name kab_autofree =
-			kab_xstrndup(entries[i]->d_name, strlen(entries[i]->d_name) - 5);
+	kab_setup_suite_names(dir, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		char *file kab_autofree = kab_xasprintf("%s/%s.json", dir, names.v[i]);
 		struct kab_suite suite = { 0 };
 		struct kab_err err = KAB_ERR_INIT;
 
 		/* A suite of the same name in an earlier folder is the one that would run. */
-		if (!kab_strv_has(seen, name)) {
-			kab_strv_add(seen, name);
-			if (kab_setup_suite(file, &suite, &err) < 0) {
-				kab_cli_warn(cli, "%s", err.text);
-				status = KAB_EXIT_INPUT;
-			} else {
-				fprintf(cli->out, "%-20s %s (%zu rows, %s)\n", name, suite.summary,
-					suite.instances_n, file);
-				kab_suite_release(&suite);
-			}
+		if (kab_strv_has(seen, names.v[i]))
+			continue;
+		kab_strv_add(seen, names.v[i]);
+		if (kab_setup_suite(file, &suite, &err) < 0) {
+			kab_cli_warn(cli, "%s", err.text);
+			status = KAB_EXIT_INPUT;
+			continue;
 		}
-		free(entries[i]);
+		fprintf(cli->out, "%-20s %s (%zu row%s, %s)\n", names.v[i], suite.summary,
+			suite.instances_n, suite.instances_n == 1 ? "" : "s", file);
+		kab_suite_release(&suite);
 	}
-	if (n >= 0)
-		free(entries);
 	return status;
 }
 
@@ -54,14 +41,15 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 	if (kab_args_n(args)) {
 		if (kab_setup_suite(kab_args_at(args, 0), &suite, &err) < 0)
 			return kab_cli_fail(cli, &err);
-		fprintf(cli->out, "%s: %s\n%d boot%s x %d iteration%s, %d warm-up; margin %g %%\n",
+		fprintf(cli->out,
+			"%s: %s\n%d boot%s x %d iteration%s, %d warm-up%s; margin %g %%\n",
 			suite.name, suite.summary, suite.boots, suite.boots == 1 ? "" : "s",
 			suite.iterations, suite.iterations == 1 ? "" : "s", suite.warmup,
-			suite.margin_pct);
+			suite.warmup == 1 ? "" : "s", suite.margin_pct);
 		for (size_t i = 0; i < suite.instances_n; i++)
-			fprintf(cli->out, "  %s %s (%s)\n",
+			fprintf(cli->out, "  %s%s%s (%s)\n",
 				suite.cases[suite.instances[i].case_index].name,
-				suite.instances[i].row_key,
+				*suite.instances[i].row_key ? " " : "", suite.instances[i].row_key,
 				suite.cases[suite.instances[i].case_index].runner);
 		kab_suite_release(&suite);
 		return KAB_EXIT_OK;

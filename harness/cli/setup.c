@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/setup.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/progress.h"
 #include "cli/report_run.h"
 #include "engine/bind.h"
@@ -25,23 +27,64 @@ int kab_setup_lab(const struct kab_cli *cli, struct kab_lab *ret, struct kab_err
 	return kab_lab_load(NULL, ret, err);
 }
 
+/* PREFIX of PREFIX/bin/kab: an installation may have been moved, or staged elsewhere. */
+static char *own_prefix(void)
+{
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	if (n <= 0 || (size_t)n >= sizeof(exe) - 1)
+		return NULL;
+	exe[n] = '\0';
+	for (int i = 0; i < 2; i++) {
+		slash = strrchr(exe, '/');
+		if (!slash)
+			return NULL;
+		*slash = '\0';
+	}
+	return kab_xstrdup(exe);
+}
+
 void kab_setup_suite_dirs(struct kab_strv *ret)
 {
 	const char *env = getenv("KAB_SUITES");
-	char *config kab_autofree = NULL;
+	char *config kab_autofree = NULL, *prefix kab_autofree = own_prefix();
+	char *beside kab_autofree = NULL;
 
 	if (env)
 		kab_strv_split(ret, env, ':');
 	kab_strv_add(ret, "suites");
 	if (kab_file_xdg("CONFIG", &config, NULL) == 0)
 		kab_strv_addf(ret, "%s/suites", config);
-	kab_strv_add(ret, KAB_DATADIR "/suites");
+	beside = prefix ? kab_xasprintf("%s/share/kab/suites", prefix) : NULL;
+	if (beside && access(beside, F_OK) == 0)
+		kab_strv_add(ret, beside);
+	if (!kab_strv_has(ret, KAB_DATADIR "/suites"))
+		kab_strv_add(ret, KAB_DATADIR "/suites");
+}
+
+void kab_setup_suite_names(const char *dir, struct kab_strv *ret)
+{
+	struct dirent **entries;
+	int n = scandir(dir, &entries, NULL, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		size_t len = strlen(entries[i]->d_name);
+
+		if (len > 5 && !strcmp(entries[i]->d_name + len - 5, ".json"))
+			kab_strv_take(ret, kab_xstrndup(entries[i]->d_name, len - 5));
+		free(entries[i]);
+	}
+	if (n >= 0)
+		free(entries);
 }
 
 int kab_setup_suite(const char *name, struct kab_suite *ret, struct kab_err *err)
 {
-	struct kab_strv kab_autostrv dirs = KAB_STRV_INIT;
+	struct kab_strv kab_autostrv dirs = KAB_STRV_INIT, known = KAB_STRV_INIT;
 	char *all kab_autofree = NULL;
+	const char *near;
 
 	if (strchr(name, '/') || access(name, R_OK) == 0)
 		return kab_suite_load(name, ret, err) < 0 ? -1 : kab_suite_bind(ret, err);
@@ -54,6 +97,12 @@ int kab_setup_suite(const char *name, struct kab_suite *ret, struct kab_err *err
 		if (access(file, R_OK) == 0)
 			return kab_suite_load(file, ret, err) < 0 ? -1 : kab_suite_bind(ret, err);
 	}
+	for (size_t i = 0; i < dirs.n; i++)
+		kab_setup_suite_names(dirs.v[i], &known);
+	near = kab_text_nearest(name, (const char *const *)kab_strv_argv(&known));
+	if (near)
+		return kab_err_set(err, KAB_ERR_NOT_FOUND, "no suite '%s'; did you mean '%s'?",
+				   name, near);
 	all = kab_strv_join(&dirs, ", ");
 	return kab_err_set(
 		err, KAB_ERR_NOT_FOUND,

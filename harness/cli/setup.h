@@ -17,6 +17,8 @@ int kab_setup_lab(const struct kab_cli *cli, struct kab_lab *ret, struct kab_err
 int kab_setup_suite(const char *name, struct kab_suite *ret, struct kab_err *err);
 /* Folders that are searched for suites, in order; caller releases. */
 void kab_setup_suite_dirs(struct kab_strv *ret);
+/* Names of the suites in a folder, in their order, appended. */
+void kab_setup_suite_names(const char *dir, struct kab_strv *ret);
 /* "H[,H]" (NULL: "local") into hosts of the lab; caller frees *ret. */
 int kab_setup_hosts(const struct kab_lab *lab, const char *names, struct kab_probe_host **ret,
 		    size_t *ret_n, struct kab_err *err);

@@ -96,11 +96,16 @@ static int main_part(struct kab_kernel *k, char *text, struct kab_err *err)
 		k->kind = KAB_KERNEL_IMAGE;
 		return image(k, text + 6, err);
 	} else {
-		return bad(k->label, err,
-			   "expected running, release:R, deb:PATH, tar:PATH, image:PATH or "
-			   "@FILE.json, "
-			   "found",
-			   text);
+		static const char *const kinds[] = { "running", "release", "deb",
+						     "tar",	"image",   NULL };
+		char *kind kab_autofree = kab_xstrndup(text, strcspn(text, ":"));
+		const char *near = kab_text_nearest(kind, kinds);
+
+		return kab_err_set(err, KAB_ERR_USAGE,
+				   "kernel '%s': expected running, release:R, deb:PATH, tar:PATH, "
+				   "image:PATH or @FILE.json, found '%s'%s%s%s",
+				   k->label, text, near ? "; did you mean '" : "", near ? near : "",
+				   near ? "'?" : "");
 	}
 	return 0;
 }

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What commands say, and when they say nothing: plans, lists, refusals and advice."""
+import json
 import os
-import re
-import unittest
+import shutil
+import subprocess
 
 import e2e_lib as e2e
 
@@ -63,6 +64,52 @@ class Plans(e2e.Case):
         self.assertRegex(tiny.out, r"more than 1000 boots")
         self.assertIn("Not feasible on this host for 1 row:", tiny.out)
         self.assertNotIn("--boots", tiny.out)
+
+
+class Advice(e2e.Case):
+    def test_nearest_name(self):
+        suite = self.suite([self.synthetic(sd=0.1)])
+        os.mkdir(self.path("suites"))
+        self.suite([self.synthetic(sd=0.1)], name="suites/quick-one.json")
+        for words, near in ((["runners", "hackbnch"], "hackbench"), (["suites", "quick-on"], "quick-one"),
+                            (["help", "runn"], "run"), (["run", suite, "--kernel", "a=runing"], "running"),
+                            (["run", suite, "--kernel", "a=relase:6.1.0"], "release")):
+            r = self.kab(*words, cwd=self.dir)
+            self.assertIn(r.status, (2, 3), words)
+            self.assertIn("did you mean '%s'?" % near, r.err)
+        self.assertIn("see 'kab help'\n", self.kab("-x").err)
+        self.assertIn("see 'kab run --help'", self.kab("run", "--zzzzzz").err)
+
+    def test_suites_beside_the_program(self):
+        """An installation that was moved, or staged elsewhere than where it was configured for."""
+        os.makedirs(self.path("x/bin"))
+        os.makedirs(self.path("x/share/kab/suites"))
+        shutil.copy(e2e.KAB, self.path("x/bin/kab"))
+        self.suite([self.synthetic(sd=0.1)], name="x/share/kab/suites/staged.json")
+        r = subprocess.run([self.path("x/bin/kab"), "suites", "staged"], env=self.env, cwd=self.dir,
+                           capture_output=True, text=True, check=False)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertEqual(r.stdout.splitlines()[-1], "  s (synthetic)")
+        self.assertIn("0 warm-ups", r.stdout)
+        self.assertEqual(self.kab("suites", "staged", cwd=self.dir).status, 3)
+
+    def test_host_is_named_once(self):
+        lab = self.write("lab.json", json.dumps({"hosts": {"dead": {"ssh": "root@127.0.0.1", "port": 1}}}))
+        r = self.kab("doctor", "--lab", lab)
+        self.assertEqual(r.status, 4)
+        line, = [line for line in r.out.splitlines() if "dead" in line]
+        self.assertRegex(line, "^FIX   host 'dead'")
+        self.assertEqual(line.count("host "), 1, line)
+        r = self.kab("run", self.suite([self.synthetic(sd=0.1)]), "--lab", lab, "--host", "dead", "--kernel", "a=running")
+        self.assertEqual(r.status, 4)
+        self.assertEqual(r.err.count("host 'dead'"), 1, r.err)
+
+    def test_kit_is_missing(self):
+        self.standin("java", "exit 0")
+        out = self.kab("runners", "--host", "local").out
+        for runner in ("specjbb2005", "specjbb2015"):
+            entry = out[out.index("\n" + runner + "\n"):].split("on local: ")[1].splitlines()[0]
+            self.assertRegex(entry, "cannot run: (the kit is licensed|java is not installed)")
 
 
 if __name__ == "__main__":
