@@ -15,6 +15,7 @@ void kab_preamble_release(struct kab_preamble *p)
 	free(p->config);
 	free(p->runs);
 	free(p->stats);
+	free(p->quiet);
 	free(p->noise);
 	kab_strv_release(&p->nodes);
 	kab_strv_release(&p->kernels);
@@ -60,6 +61,8 @@ void kab_preamble_print(const struct kab_preamble *p, bool brief, struct kab_buf
 		item("Machine", p->machine, out);
 		item("Kernels", kernels, out);
 		item("Bench", kab_buf_str(&both), out);
+		if (p->quiet)
+			item("Quiet", p->quiet, out);
 		free(kernels);
 		free(bench);
 		return;
@@ -74,6 +77,8 @@ void kab_preamble_print(const struct kab_preamble *p, bool brief, struct kab_buf
 	list("Bench", &p->bench, out);
 	item("Runs", p->runs, out);
 	item("Stats", p->stats, out);
+	if (p->quiet)
+		item("Quiet", p->quiet, out);
 	if (p->noise)
 		item("Noise", p->noise, out);
 	if (p->differs.n)

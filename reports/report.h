@@ -23,6 +23,7 @@ struct kab_preamble {
 	struct kab_strv bench; /* name, version, exact argv; one per case */
 	char *runs; /* n per kernel, order, seed, boots */
 	char *stats; /* mean, +/-, test, correction */
+	char *quiet; /* "no, ...": what else the host was doing; NULL: nothing was seen */
 	char *noise; /* what A/A runs say of the smallest change this host can show; NULL: nothing */
 	struct kab_strv differs; /* what else differed between the kernels' boots */
 	struct kab_strv notices; /* printed under the tables: "not SPEC-compliant results; ..." */

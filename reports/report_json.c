@@ -224,6 +224,7 @@ static json_t *preamble_object(const struct kab_preamble *p)
 	json_object_set_new(o, "bench", texts(&p->bench));
 	json_object_set_new(o, "runs", text(p->runs));
 	json_object_set_new(o, "stats", text(p->stats));
+	json_object_set_new(o, "quiet", text(p->quiet));
 	json_object_set_new(o, "differs", texts(&p->differs));
 	json_object_set_new(o, "notices", texts(&p->notices));
 	json_object_set_new(o, "reproduce", texts(&p->reproduce));

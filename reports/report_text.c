@@ -246,6 +246,39 @@ static void summary(const struct kab_judgement *j, struct kab_buf *out)
 	}
 }
 
+/* A command is to be copied: it is broken between words only, and a shell joins it again. */
+static void command(const char *text, size_t indent, struct kab_buf *out)
+{
+	size_t used = indent;
+	bool quoted = false;
+
+	kab_buf_fill(out, ' ', indent);
+	while (*text) {
+		size_t n = 0;
+
+		while (text[n] && (quoted || text[n] != ' ')) {
+			if (text[n] == '\\' && !quoted && text[n + 1])
+				n++;
+			else
+				quoted ^= text[n] == '\'';
+			n++;
+		}
+		/* Two columns are for the backslash. */
+		if (used > indent && used + 1 + n + 2 > KAB_WIDTH_AIM) {
+			kab_buf_adds(out, " \\\n");
+			kab_buf_fill(out, ' ', indent + 4);
+			used = indent + 4;
+		} else if (used > indent) {
+			kab_buf_addc(out, ' ');
+			used++;
+		}
+		kab_buf_add(out, text, n);
+		used += n;
+		text += n + strspn(text + n, " ");
+	}
+	kab_buf_addc(out, '\n');
+}
+
 static void paragraph(const struct kab_strv *texts, const char *title, size_t indent,
 		      struct kab_buf *out)
 {
@@ -255,9 +288,8 @@ static void paragraph(const struct kab_strv *texts, const char *title, size_t in
 		return;
 	kab_buf_addf(out, "\n%s%s", title, *title ? "\n" : "");
 	for (size_t i = 0; i < texts->n; i++) {
-		/* Commands are not folded: they are to be copied. */
 		if (indent)
-			kab_buf_addf(out, "%*s%s\n", (int)indent, "", texts->v[i]);
+			command(texts->v[i], indent, out);
 		else
 			kab_wrap(&lines, texts->v[i], KAB_WIDTH_AIM, 2);
 	}

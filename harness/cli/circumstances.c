@@ -8,10 +8,12 @@
 
 #include "base/alloc.h"
 #include "cli/noise_floor.h"
+#include "cli/reproduce.h"
 #include "reports/number.h"
 #include "runners/runner.h"
 
 #define BENCH_LINES_MAX 8
+#define QUIET_TEXTS_MAX 3
 
 /* The first proven boot of each kernel, in the order of the kernels. */
 struct seen {
@@ -341,30 +343,43 @@ char *kab_circumstances_stats(const struct kab_judgement *j)
 	return kab_buf_detach(&buf);
 }
 
-/* The command line that made the run, without what names this machine or this user. */
-static char *command_text(const char *line, bool names)
+/*
+ * Whether the host was left alone: what the watch of busy processes and throttling said while the
+ * iterations ran, and restarts that nobody asked for. Nothing to say where nothing was seen.
+ */
+static int quiet_text(struct kab_store *store, int64_t run_id, char **ret, struct kab_err *err)
 {
-	struct kab_strv kab_autostrv words = KAB_STRV_INIT;
-	struct kab_buf buf = KAB_BUF_INIT;
+	struct kab_strv kab_autostrv texts = KAB_STRV_INIT;
+	struct kab_event_info *events = NULL;
+	size_t n = 0, reboots = 0, more = 0;
 
-	if (names)
-		return kab_xstrdup(line);
-	kab_strv_split(&words, line, ' ');
-	for (size_t i = 0; i < words.n; i++) {
-		const char *w = words.v[i];
+	*ret = NULL;
+	if (kab_store_list_events(store, run_id, &events, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		const char *text = events[i].text ? events[i].text : "";
 
-		if (!strcmp(w, "--db") || !strcmp(w, "--lab") || !strcmp(w, "--host")) {
-			i++;
-			continue;
-		}
-		if (!strncmp(w, "--db=", 5) || !strncmp(w, "--lab=", 6) ||
-		    !strncmp(w, "--host=", 7))
-			continue;
-		if (w[0] == '/')
-			w = strrchr(w, '/') + 1;
-		kab_buf_addf(&buf, "%s%s", buf.len ? " " : "", i == 0 ? "kab" : w);
+		if (!strcmp(events[i].kind, "unexpected-reboot"))
+			reboots++;
+		else if (strcmp(events[i].kind, "not-quiet") != 0 || kab_strv_has(&texts, text))
+			;
+		else if (texts.n < QUIET_TEXTS_MAX)
+			kab_strv_add(&texts, text);
+		else
+			more++;
+		kab_event_info_release(&events[i]);
 	}
-	return kab_buf_detach(&buf);
+	free(events);
+	if (reboots)
+		kab_strv_addf(&texts, "%zu unexpected reboot%s", reboots, reboots == 1 ? "" : "s");
+	if (more)
+		kab_strv_addf(&texts, "%zu more (kab show)", more);
+	if (texts.n) {
+		char *all kab_autofree = kab_strv_join(&texts, "; ");
+
+		*ret = kab_xasprintf("no, %s", all);
+	}
+	return 0;
 }
 
 void kab_circumstances_notices(const struct kab_row_list *rows, struct kab_preamble *ret)
@@ -463,8 +478,12 @@ int kab_circumstances(struct kab_store *store, const struct kab_run_info *run,
 				"All labels are one and the same kernel (A/A): what differs is "
 				"the noise of this machine.");
 		if (run->command_line && *run->command_line)
-			kab_strv_take(&ret->reproduce, command_text(run->command_line, names));
+			kab_strv_take(
+				&ret->reproduce,
+				kab_reproduce_command(run->command_line, run->plan_json, names));
 		status = add_benchmarks(store, run->id, boots, n, &ret->bench, err);
+		if (!status)
+			status = quiet_text(store, run->id, &ret->quiet, err);
 	}
 	for (size_t i = 0; i < list.n; i++)
 		kab_facts_release(&list.v[i].facts);

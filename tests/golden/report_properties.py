@@ -6,7 +6,10 @@ import io
 import math
 import random
 import re
+import shlex
+import sqlite3
 import statistics
+import subprocess
 import tempfile
 
 from checks import check, equal, finish, near, run, strict
@@ -55,7 +58,7 @@ def lines_are_clean(text, what, width=76):
     check(not re.search(r'(?<![\w.])-0(\.0+)?(?![\d.])', text), f'{what}: negative zero')
     check(not re.search(r'\b(nan|inf)\b', text, re.I), f'{what}: nan or inf')
     if width:
-        wide = [x for x in text.split('\n') if len(x) > width and not x.startswith('  kab ')]
+        wide = [x for x in text.split('\n') if len(x) > width]
         check(not wide, f'{what}: {len(wide[0]) if wide else 0} columns: {wide[:1]}')
 
 
@@ -231,6 +234,25 @@ with tempfile.TemporaryDirectory() as home:
     notes = re.findall('^note: .*(?:\n +.*)*', run('report', 'dead', home=home).stdout, re.M)
     equal(len(notes), 1, f'one cause, one note: {notes}')
     check(notes and "failed on 'tip' and 'patched'" in ' '.join(notes[0].split()), f'both kernels are named: {notes}')
+    # What disturbed the run is in the head, in JSON too; the command can be pasted.
+    check('Quiet' not in plain_text['two'], 'nothing seen, nothing said')
+    db = sqlite3.connect(f'{home}/kab.db')
+    two = db.execute("SELECT id FROM run WHERE name = 'two'").fetchone()[0]
+    for kind, what in (('not-quiet', 'make uses 1.9 CPUs'), ('unexpected-reboot', 'the host restarted by itself')):
+        db.execute('INSERT INTO event (run_id, boot_id, wall_ns, kind, text) VALUES (?, NULL, 1, ?, ?)', (two, kind, what))
+    command = 'kab run suite --kernel base=running --kernel \'a=running;cmdline=x y\' --boots 12 --iterations 30 --seed 41'
+    db.execute('UPDATE run SET command_line = ? WHERE id = ?', (command + ' --wait 3', two))
+    db.commit()
+    db.close()
+    text = run('report', 'two', home=home).stdout
+    check('\nQuiet   : no, make uses 1.9 CPUs; 1 unexpected reboot\n' in text, 'a busy host is disclosed')
+    report = strict(run('report', 'two', '--format', 'json', home=home).stdout)
+    equal(report['preamble']['quiet'], 'no, make uses 1.9 CPUs; 1 unexpected reboot', 'a busy host: JSON')
+    lines_are_clean(text, 'reproduce')
+    pasted = text[text.index('Reproduce:\n') + len('Reproduce:\n'):]
+    check(pasted.count('\n') > 1 and max(map(len, pasted.split('\n'))) <= 72, f'reproduce is wrapped: {pasted}')
+    words = subprocess.run(['sh', '-c', 'kab() { printf "%s\\n" kab "$@"; }\n' + pasted], capture_output=True, text=True).stdout
+    equal(words.split('\n')[:-1], shlex.split(command), 'reproduce can be pasted')
     # Three boots against one: the head says what holds for which side, and there is no interval.
     store(home, 'uneven', rows_of(rng, ['tip'], [1, 4], 3, 3) + rows_of(rng, ['patched'], [1, 4], 1, 3))
     text = ' '.join(run('report', 'uneven', home=home).stdout.split())
