@@ -18,6 +18,7 @@
 #define CALL_S 60.0
 #define LEASE_S 180
 #define RECONNECT_S 600.0
+#define FIRST_CONNECT_S 10.0
 
 static bool readable(int fd)
 {
@@ -486,8 +487,11 @@ static int connect_first(struct kab_lane *lane, struct kab_err *err)
 
 	if (kab_lane_connect(lane, err) == 0)
 		return 0;
-	if (lane->host->boot == KAB_BOOT_NONE || !kab_lane_link_lost(err))
+	if (!kab_lane_link_lost(err))
 		return -1;
+	/* It answered a moment ago, when the run was begun. */
+	if (lane->host->boot == KAB_BOOT_NONE)
+		return mend(lane, kab_deadline_s(FIRST_CONNECT_S), err);
 	kab_lane_note(lane, "%s; it may be restarting: waiting up to %.0f s", err->text,
 		      deadline_s);
 	if (kab_lane_reconnect(lane, kab_deadline_s(deadline_s), err) == 0) {
