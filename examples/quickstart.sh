@@ -15,7 +15,7 @@ prints the line to run), builds kab in build/release, and runs the suite 'quick'
 the running kernel under two names. Takes one to three minutes, and may be called again.
 
   --lab   on an emulated host instead, which kab boots into two real Debian kernels: the whole way with
-          reboots in one command. Takes five to ten minutes, and downloads about 100 MB the first time
+          reboots in one command. Takes two to ten minutes, and downloads about 100 MB the first time
           (into ~/.cache/kab-lab).
 TEXT
 }
