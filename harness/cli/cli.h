@@ -62,7 +62,7 @@ struct kab_cmd {
 	const char *synopsis; /* "SUITE --kernel LABEL=SPEC ..." : what stands behind the name */
 	const char *description; /* paragraphs for --help; lines at most 78 columns */
 	const char *example; /* at least one line that works */
-	/* What positionals are: "run", "suite", "runner", "file", fixed words "a|b|c", or NULL. */
+	/* What positionals are: "run", "suite", "runner", "style", "file", fixed words "a|b|c", or NULL. */
 	const char *completes;
 	const struct kab_opt *opts; /* ends with name NULL; may be NULL */
 	int min_pos, max_pos; /* number of positional arguments; max -1: any */

@@ -2,7 +2,10 @@
 /* Completion for three shells, written from the same tables that parse the command line. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "cli/cli.h"
+#include "reports/style.h"
+#include "runners/runner.h"
 
 /* Commands that list what a positional argument may be; NULL: nothing, the shell decides. */
 static const char *lister(const char *what)
@@ -14,7 +17,8 @@ static const char *lister(const char *what)
 		{ "runner", "kab -q runners 2>/dev/null | grep '^[a-z]'" },
 		{ "command",
 		  "kab help 2>/dev/null | sed -n 's/^  \\([a-z][a-z]*\\)  *[a-z].*/\\1/p'" },
-		{ "run", "kab -q list 2>/dev/null | cut -d' ' -f1" },
+		{ "run", "kab -q list --max 200 2>/dev/null | awk 'NR > 1 { print $2 }'" },
+		{ "host", "kab -q hosts --names 2>/dev/null" },
 		{ NULL, NULL },
 	};
 
@@ -24,10 +28,69 @@ static const char *lister(const char *what)
 	return NULL;
 }
 
-/* The fixed words a positional may be, as "a|b|c", or NULL. */
-static const char *choice(const struct kab_cmd *cmd)
+static char *joined(const struct kab_strv *list)
 {
-	return cmd->completes && strchr(cmd->completes, '|') ? cmd->completes : NULL;
+	return kab_strv_join(list, "|");
+}
+
+static char *style_words(void)
+{
+	struct kab_strv kab_autostrv list = KAB_STRV_INIT;
+
+	for (size_t i = 0; i < kab_styles_n; i++)
+		kab_strv_add(&list, kab_styles[i].name);
+	return joined(&list);
+}
+
+static void add_metric(struct kab_strv *list, const char *name)
+{
+	if (!strchr(name, '*') && !kab_strv_has(list, name))
+		kab_strv_add(list, name);
+}
+
+/* Of all runners; those of a run are known only to its database. */
+static char *metric_words(void)
+{
+	struct kab_strv kab_autostrv list = KAB_STRV_INIT;
+	const char *instead;
+
+	for (size_t i = 0; i < kab_runners_n; i++)
+		for (size_t m = 0; m < kab_runners[i]->metrics_n; m++)
+			if (!kab_metric_is_of_logs(&kab_runners[i]->metrics[m], &instead))
+				add_metric(&list, kab_runners[i]->metrics[m].name);
+	for (size_t i = 0; i < kab_invocation_metrics_n; i++)
+		add_metric(&list, kab_invocation_metrics[i].name);
+	return joined(&list);
+}
+
+/* The fixed words a positional may be, as "a|b|c" (caller frees), or NULL. */
+static char *choice(const struct kab_cmd *cmd)
+{
+	if (cmd->completes && !strcmp(cmd->completes, "style"))
+		return style_words();
+	return cmd->completes && strchr(cmd->completes, '|') ? kab_xstrdup(cmd->completes) : NULL;
+}
+
+/* The words that the value of an option may be or begin with, as "a|b|c" (caller frees), or NULL. */
+static char *value_words(const struct kab_opt *o)
+{
+	if (o->words)
+		return kab_xstrdup(o->words);
+	if (o->arg && !strcmp(o->name, "style"))
+		return style_words();
+	if (o->arg && !strcmp(o->name, "metric"))
+		return metric_words();
+	if (o->arg && !strcmp(o->name, "condition"))
+		return kab_xstrdup("smt=|governor=|thp=|turbo=|irq_affinity=|cpuset=|sysctl.");
+	return NULL;
+}
+
+/* The command that lists them, or NULL. */
+static const char *value_lister(const struct kab_opt *o)
+{
+	if (!o->arg || (strcmp(o->name, "host") && strcmp(o->name, "runner")))
+		return NULL;
+	return lister(o->name);
 }
 
 /* s within single quotes of a shell; other bytes of `hide` become blanks. */
@@ -69,13 +132,17 @@ static void bash_names(FILE *f, const struct kab_opt *opts)
 static void bash_values(FILE *f, const char *cmd, const struct kab_opt *opts)
 {
 	for (const struct kab_opt *o = opts; o && o->name; o++) {
+		char *fixed kab_autofree = value_words(o);
+
 		if (!o->arg)
 			continue;
 		fprintf(f, "\t'%s '--%s) ", cmd, o->name);
-		if (o->words) {
+		if (fixed) {
 			fputs("words='", f);
-			words(f, o->words);
+			words(f, fixed);
 			fputs("' ;;\n", f);
+		} else if (value_lister(o)) {
+			fprintf(f, "words=$(%s) ;;\n", value_lister(o));
 		} else {
 			fputs("return ;;\n", f);
 		}
@@ -122,26 +189,29 @@ static void bash(FILE *f)
 	fputs("--version' ;;\n", f);
 	for (const struct kab_cmd *const *c = kab_commands; *c; c++) {
 		const char *list = lister((*c)->completes);
+		char *fixed kab_autofree = choice(*c);
 
 		fprintf(f, "\t\t%s) words='--help", (*c)->name);
 		bash_names(f, (*c)->opts);
 		fputs("'\n", f);
-		if (choice(*c)) {
-			fputs("\t\t\twords+=' ", f);
-			words(f, choice(*c));
+		if (fixed) {
+			fputs("\t\t\t[[ $cur == -* ]] || words='", f);
+			words(f, fixed);
 			fputs("' ;;\n", f);
 		} else if (list)
-			fprintf(f, "\t\t\t[[ $cur == -* ]] || words+=\" $(%s)\" ;;\n", list);
+			fprintf(f, "\t\t\t[[ $cur == -* ]] || words=$(%s) ;;\n", list);
 		else
 			fputs("\t\t\t;;\n", f);
 	}
 	fputs("\t\tesac\n"
-	      "\t\twords+='",
+	      "\t\t[[ -n $cmd && $cur != -* ]] || words+='",
 	      f);
 	bash_names(f, kab_global_opts);
 	fputs("'\n"
 	      "\tfi\n"
 	      "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+	      "\t[[ ${COMPREPLY[0]-} != *[=.] ]] || compopt -o nospace 2>/dev/null\n"
+	      "\treturn 0\n"
 	      "}\n"
 	      "complete -o default -F _kab kab\n",
 	      f);
@@ -151,6 +221,8 @@ static void bash(FILE *f)
 
 static void zsh_option(FILE *f, const struct kab_opt *o)
 {
+	char *fixed kab_autofree = value_words(o);
+
 	fprintf(f, "\t\t'*--%s[", o->name);
 	quoted(f, o->help, "[]");
 	fputc(']', f);
@@ -158,10 +230,13 @@ static void zsh_option(FILE *f, const struct kab_opt *o)
 		fputc(':', f);
 		quoted(f, o->arg, "[]:");
 		fputc(':', f);
-		if (o->words) {
+		if (fixed) {
 			fputc('(', f);
-			words(f, o->words);
+			words(f, fixed);
 			fputc(')', f);
+		} else if (value_lister(o)) {
+			/* Outside of the quotes: it is asked when the line is completed. */
+			fprintf(f, "'\"($(%s))\"'", value_lister(o));
 		} else {
 			fputs("_files", f);
 		}
@@ -195,16 +270,18 @@ static void zsh(FILE *f)
 	      f);
 	for (const struct kab_cmd *const *c = kab_commands; *c; c++) {
 		const char *list = lister((*c)->completes);
+		char *fixed kab_autofree = choice(*c);
 
 		fprintf(f, "\t\t%s) _arguments \\\n", (*c)->name);
 		for (const struct kab_opt *o = (*c)->opts; o && o->name; o++)
 			zsh_option(f, o);
 		for (const struct kab_opt *o = kab_global_opts; o->name; o++)
 			zsh_option(f, o);
-		if (choice(*c)) {
+		if (fixed) {
 			fputs("\t\t'1:word:(", f);
-			words(f, choice(*c));
-			fputs(")' ;;\n", f);
+			words(f, fixed);
+			fputs(")'", f);
+			fputs((*c)->max_pos == 1 ? " ;;\n" : " '*:file:_files' ;;\n", f);
 		} else if (list)
 			fprintf(f, "\t\t\"*:%s:($(%s))\" ;;\n", (*c)->completes, list);
 		else
@@ -227,16 +304,22 @@ static void zsh(FILE *f)
 /* condition: a fish test without quotes, or NULL for always. */
 static void fish_option(FILE *f, const char *command, const struct kab_opt *o)
 {
+	char *fixed kab_autofree = value_words(o);
+
 	fputs("complete -c kab ", f);
 	if (command)
 		fprintf(f, "-n '__fish_seen_subcommand_from %s' ", command);
 	fprintf(f, "-l %s ", o->name);
 	if (o->letter)
 		fprintf(f, "-s %c ", o->letter);
-	if (o->words) {
+	if (fixed) {
 		fputs("-xa '", f);
-		words(f, o->words);
+		words(f, fixed);
 		fputs("' ", f);
+	} else if (value_lister(o)) {
+		fputs("-xa '(", f);
+		fish_quoted(f, value_lister(o));
+		fputs(")' ", f);
 	} else if (o->arg) {
 		fputs("-r ", f);
 	}
@@ -252,16 +335,17 @@ static void fish(FILE *f)
 		fish_option(f, NULL, o);
 	for (const struct kab_cmd *const *c = kab_commands; *c; c++) {
 		const char *list = lister((*c)->completes);
+		char *fixed kab_autofree = choice(*c);
 
 		fprintf(f, "complete -c kab -f -n __fish_use_subcommand -a %s -d '", (*c)->name);
 		fish_quoted(f, (*c)->summary);
 		fputs("'\n", f);
 		for (const struct kab_opt *o = (*c)->opts; o && o->name; o++)
 			fish_option(f, (*c)->name, o);
-		if (choice(*c)) {
+		if (fixed) {
 			fprintf(f, "complete -c kab -f -n '__fish_seen_subcommand_from %s' -a '",
 				(*c)->name);
-			words(f, choice(*c));
+			words(f, fixed);
 			fputs("'\n", f);
 		}
 		if (!list)

@@ -2,6 +2,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/setup.h"
@@ -53,9 +55,43 @@ static void print_facts(struct kab_cli *cli, const struct kab_probe_host *h)
 			fprintf(cli->out, "    %s=%s\n", f->v[i].key, f->v[i].value);
 }
 
+/* " (run 'NAME', suite 'NAME')" of a lease that a run in our database holds, or "". */
+static char *run_of(struct kab_cli *cli, const char *owner)
+{
+	const char *uid = strrchr(owner, ':');
+	struct kab_run_info *runs = NULL;
+	struct kab_store *store = NULL;
+	char *text = kab_xstrdup("");
+	size_t n = 0;
+
+	/* Without a database the owner is all that is known. */
+	if (!uid || kab_store_open(cli->db_path, KAB_STORE_READ, &store, NULL) < 0)
+		return text;
+	if (kab_store_list_runs(store, 500, &runs, &n, NULL) < 0)
+		n = 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *plan = runs[i].plan_json ? runs[i].plan_json : "";
+		json_t *doc = json_loads(plan, 0, NULL);
+		const char *have = json_string_value(json_object_get(doc, "uid"));
+
+		if (have && !strcmp(have, uid + 1)) {
+			free(text);
+			text = kab_xasprintf(" (run '%s', suite '%s')", runs[i].name,
+					     runs[i].suite_name);
+		}
+		json_decref(doc);
+		kab_run_info_release(&runs[i]);
+	}
+	free(runs);
+	kab_store_close(store);
+	return text;
+}
+
 static int leases(struct kab_cli *cli, const struct kab_lab_host *host, bool break_it,
 		  struct kab_err *err)
 {
+	char *run kab_autofree = NULL;
+
 	struct kab_endpoint ep = kab_probe_endpoint(host, &cli->log);
 	struct kab_wait wait = { .deadline_ns = kab_deadline_s(60), .cancel_fd = -1 };
 	struct kab_lease_info info = { 0 };
@@ -69,12 +105,13 @@ static int leases(struct kab_cli *cli, const struct kab_lab_host *host, bool bre
 		s->ops->close(s);
 	if (status < 0)
 		return kab_err_prefix(err, "host '%s'", host->name);
+	run = run_of(cli, info.owner);
 	if (break_it)
-		fprintf(cli->out, "%s: lease taken away from %s\n", host->name,
-			*info.owner ? info.owner : "nobody");
+		fprintf(cli->out, "%s: lease taken away from %s%s\n", host->name,
+			*info.owner ? info.owner : "nobody", run);
 	else if (info.held)
-		fprintf(cli->out, "%s: leased by %s for another %lld s%s%s\n", host->name,
-			info.owner, (long long)info.left_s, info.running ? ", running " : "",
+		fprintf(cli->out, "%s: leased by %s%s for another %lld s%s%s\n", host->name,
+			info.owner, run, (long long)info.left_s, info.running ? ", running " : "",
 			info.running ? info.run : "");
 	else
 		fprintf(cli->out, "%s: free\n", host->name);
@@ -117,7 +154,10 @@ static int show(struct kab_cli *cli, const struct kab_args *args, struct kab_err
 		kab_lab_release(&lab);
 		return -1;
 	}
-	if (kab_args_flag(args, "leases") || kab_args_flag(args, "break-lease")) {
+	if (kab_args_flag(args, "names")) {
+		for (size_t i = 0; i < n; i++)
+			fprintf(cli->out, "%s\n", hosts[i].host->name);
+	} else if (kab_args_flag(args, "leases") || kab_args_flag(args, "break-lease")) {
 		bool break_it = kab_args_flag(args, "break-lease");
 
 		if (break_it && !kab_args_n(args)) {
@@ -159,6 +199,7 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 
 static const struct kab_opt opts[] = {
 	{ "leases", '\0', NULL, "who has each host, and for how long", NULL },
+	{ "names", '\0', NULL, "only their names, without connecting", NULL },
 	{ "yes", 'y', NULL, "do not ask", NULL },
 	{ "break-lease", '\0', NULL, "take the lease of a named host away from its owner", NULL },
 	{ 0 },
@@ -167,7 +208,7 @@ static const struct kab_opt opts[] = {
 const struct kab_cmd kab_cmd_hosts = {
 	.name = "hosts",
 	.summary = "show the hosts of the lab: reachable, kernel, CPUs, benchmarks",
-	.synopsis = "[HOST]... [--leases | --break-lease [--yes]]",
+	.synopsis = "[HOST]... [--names | --leases | --break-lease [--yes]]",
 	.description =
 		"Connects to each host (all of the lab file, or those named) and shows its state.\n"
 		"With -v, every fact that was read. Exits with 4 when one is not reachable.",

@@ -49,7 +49,7 @@ const struct kab_cmd kab_cmd_render = {
 		"benchmark, unit and better. Numbers given as texts are printed as they stand.\n"
 		"FILE - is standard input. A legend stands above the table.",
 	.example = "  kab render grid table.json\n  kab render mmtests --exact table.json",
-	.completes = "file",
+	.completes = "style",
 	.opts = opts,
 	.min_pos = 2,
 	.max_pos = 2,

@@ -11,6 +11,7 @@ export HOME=$tmp XDG_CONFIG_HOME=$tmp XDG_DATA_HOME=$tmp
 cd "$root" || exit 1
 status=0
 "$kab" completion "$shell" >"$tmp/script" || exit 1
+printf 'kernel,value\na,1\nb,2\n' | "$kab" -q import --csv - --name one-run >"$tmp/run" || exit 1
 "$shell" -n "$tmp/script" || { echo "$shell does not accept the script"; exit 1; }
 
 check() { # LINE, its last word to be completed; EXPECTED word; UNEXPECTED word or nothing
@@ -50,6 +51,12 @@ check 'kab run --co' --color
 check 'kab run hackbench-g' hackbench-groups quick
 check 'kab runners syn' synthetic
 check 'kab --color ' never run
+check 'kab report --style min' minmax plain
+check 'kab render mini' ministat
+check 'kab run quick --host lo' local
+check 'kab report --metric latency_a' latency_avg
+check 'kab run quick --condition sm' smt=
+check 'kab report one-ru' one-run --help
 check 'kab completion ' fish
 check 'kab --db x.db schema ' lab
 exit $status
