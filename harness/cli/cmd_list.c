@@ -65,8 +65,9 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 	if (kab_args_flag(args, "all"))
 		max = 0;
 	if (kab_cli_open_store(cli, KAB_STORE_READ, &store, &err)) {
-		/* Before the first run there is nothing to list, which is no error. */
-		if (err.code != KAB_ERR_NOT_FOUND)
+		/* Before the first run there is nothing to list, which is no error; a database that
+		 * the user names should be there. */
+		if (err.code != KAB_ERR_NOT_FOUND || cli->db_path)
 			return kab_cli_fail(cli, &err);
 		kab_cli_say(cli, "%s", err.text);
 		return KAB_EXIT_OK;

@@ -186,9 +186,13 @@ void kab_progress_event(void *ctx, const struct kab_event *e)
 		say(p, line);
 		break;
 	case KAB_EVENT_BOOT:
-		line = kab_xasprintf("%s: %s %d, kernel '%s' (%s)", h->name,
-				     e->warmup ? "restart" : "boot", e->iteration, e->kernel,
-				     e->text);
+		/* The kernels of a block of restarts are one: they take turns in it. */
+		if (e->warmup)
+			line = kab_xasprintf("%s: block %d of %d (%s)", h->name, e->block,
+					     e->blocks, e->text);
+		else
+			line = kab_xasprintf("%s: boot %d, kernel '%s' (%s)", h->name, e->iteration,
+					     e->kernel, e->text);
 		say(p, line);
 		break;
 	case KAB_EVENT_STEP_BEGIN:

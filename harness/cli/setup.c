@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -85,8 +86,17 @@ int kab_setup_suite(const char *name, struct kab_suite *ret, struct kab_err *err
 	struct kab_strv kab_autostrv dirs = KAB_STRV_INIT, known = KAB_STRV_INIT;
 	char *all kab_autofree = NULL;
 	const char *near;
+	struct stat st;
+	bool folder;
 
-	if (strchr(name, '/') || access(name, R_OK) == 0)
+	/* A folder of the same name does not hide a suite. */
+	folder = stat(name, &st) == 0 && S_ISDIR(st.st_mode);
+	if (folder && (strchr(name, '/') || name[0] == '.'))
+		return kab_err_set(err, KAB_ERR_NOT_FOUND,
+				   "'%s' is a folder; a suite is a file, or the name of one: see "
+				   "'kab suites'",
+				   name);
+	if (!folder && (strchr(name, '/') || access(name, R_OK) == 0))
 		return kab_suite_load(name, ret, err) < 0 ? -1 : kab_suite_bind(ret, err);
 	kab_setup_suite_dirs(&dirs);
 	for (size_t i = 0; i < dirs.n; i++) {

@@ -105,6 +105,8 @@ static void boot_event(struct kab_lane *lane, const struct kab_boot_info *boot)
 		.text = (char *)kab_facts_get(&lane->facts, "release"),
 		.iteration = boot->sequence,
 		.warmup = boot->restart,
+		.block = boot->block + 1,
+		.blocks = lane->job->boots,
 		.done = lane->done,
 		.total = lane->n_steps,
 	};

@@ -74,6 +74,7 @@ struct kab_event {
 	char *host, *kernel, *condition, *case_name, *row_key, *metric, *unit, *text;
 	int boot; /* of its host, from 1; 0: none */
 	int iteration, attempt;
+	int block, blocks; /* of a BOOT: from 1, and how many there are at most */
 	bool warmup;
 	enum kab_iter_state state;
 	enum kab_lane_outcome outcome;

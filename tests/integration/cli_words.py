@@ -2,6 +2,7 @@
 """What commands say, and when they say nothing: plans, lists, refusals and advice."""
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -23,6 +24,8 @@ class Nothing(e2e.Case):
         self.assertRegex(said[0], r"^kab: warning: host 'local' is held by \S+ for another .*kab resume late --wait SECONDS$")
         listed, = [line for line in self.kab("list").out.splitlines() if " late " in line]
         self.assertRegex(listed, r"0/3 .*\(nothing done yet\)$")
+        leases = self.kab("hosts", "--leases", "local").out
+        self.assertRegex(leases, r"^local: leased by \S+ \(run 'holder', suite 't'\) for another \d+ s")
         holder.terminate()
         holder.wait()
 
@@ -92,6 +95,23 @@ class Advice(e2e.Case):
         self.assertEqual(r.stdout.splitlines()[-1], "  s (synthetic)")
         self.assertIn("0 warm-ups", r.stdout)
         self.assertEqual(self.kab("suites", "staged", cwd=self.dir).status, 3)
+
+    def test_what_is_not_there(self):
+        """A first `kab list` is no error; a database or a suite that the user names should be there."""
+        self.assertEqual(self.kab("list").status, 0)
+        r = self.kab("--db", self.path("none.db"), "list")
+        self.assertEqual((r.status, r.out), (3, ""))
+        r = self.kab("run", ".", "--kernel", "a=running")
+        self.assertEqual(r.status, 3)
+        self.assertIn("'.' is a folder", r.err)
+        self.assertEqual(self.kab("hosts", "--names").out, "local\n")
+
+    def test_blocks(self):
+        suite = self.suite([self.synthetic(sd=0.1)], repeat={"boots": 2, "iterations": 1})
+        said = self.aa(suite).err
+        self.assertRegex(said, r"(?m)^local: block 1 of 2 \(%s\)$" % re.escape(os.uname().release))
+        self.assertRegex(said, r"(?m)^local: block 2 of 2 ")
+        self.assertNotIn("restart", said)
 
     def test_host_is_named_once(self):
         lab = self.write("lab.json", json.dumps({"hosts": {"dead": {"ssh": "root@127.0.0.1", "port": 1}}}))
