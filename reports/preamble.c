@@ -67,6 +67,15 @@ void kab_preamble_print(const struct kab_preamble *p, bool brief, struct kab_buf
 		free(bench);
 		return;
 	}
+	/* Measured elsewhere: six lines that say unknown say no more than one. */
+	if (!p->machine && !p->power && !p->kernels.n && !p->bench.n) {
+		item("Facts", "machine, kernels and command lines are not recorded", out);
+		item("Runs", p->runs, out);
+		item("Stats", p->stats, out);
+		if (p->quiet)
+			item("Quiet", p->quiet, out);
+		return;
+	}
 	item("Machine", p->machine, out);
 	for (size_t i = 0; i < p->nodes.n; i++)
 		item("", p->nodes.v[i], out);

@@ -72,18 +72,39 @@ static char *cmdline_value(const struct kab_facts *f, const char *name)
 	return kab_xstrdup("");
 }
 
-static char *power_text(const struct kab_facts *f)
+/* A setting that a condition of the rows makes is not one setting of the machine. */
+static void power_part(struct kab_buf *buf, const struct kab_judgement *j, const char *name,
+		       const char *key, const char *value)
+{
+	char *sets kab_autofree = kab_xasprintf("%s=", key);
+
+	for (size_t r = 0; r < j->n; r++) {
+		const char *at = strstr(j->v[r].data->condition, sets);
+
+		if (at && (at == j->v[r].data->condition || at[-1] == ',' || at[-1] == ' ')) {
+			part(buf, name, "by condition");
+			return;
+		}
+	}
+	if (!strcmp(value, "notsupported"))
+		value = "not supported";
+	else if (!strcmp(value, "notimplemented"))
+		value = "not implemented";
+	part(buf, name, value);
+}
+
+static char *power_text(const struct kab_facts *f, const struct kab_judgement *j)
 {
 	char *mitigations kab_autofree = cmdline_value(f, "mitigations");
 	struct kab_buf buf = KAB_BUF_INIT;
 	const char *swap = kab_facts_get(f, "swap_mb");
 
-	part(&buf, "governor", kab_facts_get(f, "governor"));
-	part(&buf, "turbo", kab_facts_get(f, "turbo"));
+	power_part(&buf, j, "governor", "governor", kab_facts_get(f, "governor"));
+	power_part(&buf, j, "turbo", "turbo", kab_facts_get(f, "turbo"));
 	part(&buf, "C-states", kab_facts_get(f, "cstates"));
-	part(&buf, "SMT", kab_facts_get(f, "smt"));
+	power_part(&buf, j, "SMT", "smt", kab_facts_get(f, "smt"));
 	part(&buf, "mitigations", *mitigations ? mitigations : f->n ? "default" : "");
-	part(&buf, "THP", kab_facts_get(f, "thp"));
+	power_part(&buf, j, "THP", "thp", kab_facts_get(f, "thp"));
 	part(&buf, "swap", !*swap ? "" : !strcmp(swap, "0") ? "off" : "on");
 	return kab_buf_detach(&buf);
 }
@@ -209,66 +230,90 @@ static char *argv_text(const char *argv_json)
 	return buf.data ? kab_buf_detach(&buf) : NULL;
 }
 
-static void add_benchmark(struct kab_strv *ret, const char *runner, const char *version,
-			  const char *argv)
+/* A step that has been measured for this row, in any of its boots. */
+static const struct kab_step_info *step_of(const struct kab_step_info *steps, size_t n,
+					   const struct kab_row_data *row)
 {
-	/* Many tools begin their version with their name. */
-	if (version && !strncmp(version, runner, strlen(runner)))
-		kab_strv_addf(ret, "%s: %s", version, argv);
-	else
-		kab_strv_addf(ret, "%s%s%s: %s", runner, version && *version ? " " : "",
-			      version ? version : "", argv);
+	for (size_t i = 0; i < n; i++)
+		if (steps[i].state == KAB_ITER_DONE && !steps[i].warmup && steps[i].argv_json &&
+		    !strcmp(steps[i].case_name, row->case_name) &&
+		    !strcmp(steps[i].row_key ? steps[i].row_key : "", row->row_key))
+			return &steps[i];
+	return NULL;
 }
 
-/* Every boot runs every case: the first one that has results knows all command lines. */
-static int add_benchmarks(struct kab_store *store, int64_t run_id,
-			  const struct kab_boot_info *boots, size_t n_boots, struct kab_strv *ret,
-			  struct kab_err *err)
+/* A version once, then its command lines, each with the row that it is of. */
+static void add_benchmark(struct kab_strv *ret, struct kab_strv *versions,
+			  const struct kab_step_info *step, const struct kab_row_data *row,
+			  const char *argv)
 {
-	struct kab_strv kab_autostrv seen = KAB_STRV_INIT;
-	size_t more = 0;
+	const char *version = step->runner_version ? step->runner_version : "";
+	/* Many tools begin their version with their name. */
+	bool named = !strncmp(version, step->runner, strlen(step->runner));
+	char *tool kab_autofree = kab_xasprintf("%s%s%s", named ? "" : step->runner,
+						named || !*version ? "" : " ", version);
 
-	for (size_t b = 0; b < n_boots && !ret->n; b++) {
-		struct kab_step_info *steps;
-		bool done = false;
-		size_t n;
-
-		if (kab_store_list_steps(store, run_id, boots[b].id, &steps, &n, err) < 0)
-			return -1;
-		for (size_t i = 0; i < n; i++) {
-			char *argv kab_autofree = NULL;
-
-			if (steps[i].state != KAB_ITER_DONE || steps[i].warmup)
-				continue;
-			done = true;
-			argv = argv_text(steps[i].argv_json);
-			if (!argv || kab_strv_has(&seen, argv))
-				continue;
-			kab_strv_add(&seen, argv);
-			if (ret->n < BENCH_LINES_MAX)
-				add_benchmark(ret, steps[i].runner, steps[i].runner_version, argv);
-			else
-				more++;
-		}
-		for (size_t i = 0; i < n; i++)
-			kab_step_info_release(&steps[i]);
-		free(steps);
-		/* An import has no command lines at all. */
-		if (done)
-			break;
+	if (!kab_strv_has(versions, tool)) {
+		kab_strv_add(versions, tool);
+		kab_strv_add(ret, tool);
 	}
+	kab_strv_addf(ret, "%s%s%s: %s", row->case_name, *row->row_key ? " " : "", row->row_key,
+		      argv);
+}
+
+/* In the order of the suite, which is that of the rows, and not as they happened to be run. */
+static int add_benchmarks(struct kab_store *store, int64_t run_id, const struct kab_judgement *j,
+			  struct kab_strv *ret, struct kab_err *err)
+{
+	struct kab_strv kab_autostrv seen = KAB_STRV_INIT, versions = KAB_STRV_INIT;
+	struct kab_step_info *steps;
+	size_t n, lines = 0, more = 0;
+
+	if (kab_store_list_steps(store, run_id, 0, &steps, &n, err) < 0)
+		return -1;
+	for (size_t r = 0; r < j->n; r++) {
+		const struct kab_step_info *step = step_of(steps, n, j->v[r].data);
+		char *argv kab_autofree = step ? argv_text(step->argv_json) : NULL;
+
+		if (!argv || kab_strv_has(&seen, argv))
+			continue;
+		kab_strv_add(&seen, argv);
+		if (lines++ < BENCH_LINES_MAX)
+			add_benchmark(ret, &versions, step, j->v[r].data, argv);
+		else
+			more++;
+	}
+	for (size_t i = 0; i < n; i++)
+		kab_step_info_release(&steps[i]);
+	free(steps);
 	if (more)
-		kab_strv_addf(ret, "and %zu more command lines", more);
+		kab_strv_addf(ret, "and %zu more command line%s", more, more == 1 ? "" : "s");
 	return 0;
 }
 
-static char *runs_text(const struct kab_run_info *run)
+/* How many boots of a kernel have a result: fewer than planned when a run was cut short. */
+static size_t boots_measured(const struct kab_judgement *j, bool *ret_tested)
+{
+	size_t most = 0;
+
+	*ret_tested = false;
+	for (size_t r = 0; r < j->n; r++) {
+		for (size_t k = 0; k < j->v[r].n_sets; k++)
+			if (j->v[r].sets[k].n_boots > most)
+				most = j->v[r].sets[k].n_boots;
+		for (size_t p = 0; p < j->v[r].n_pairs; p++)
+			*ret_tested |= j->v[r].pairs[p].tested;
+	}
+	return most;
+}
+
+static char *runs_text(const struct kab_run_info *run, const struct kab_judgement *j)
 {
 	json_t *plan = run->plan_json ? json_loads(run->plan_json, 0, NULL) : NULL;
 	struct kab_buf buf = KAB_BUF_INIT;
 	const char *reason;
-	long long boots;
-	bool restarts;
+	long long boots, measured;
+	bool restarts, tested, random;
 
 	if (!json_is_integer(json_object_get(plan, "boots"))) {
 		json_decref(plan);
@@ -276,21 +321,28 @@ static char *runs_text(const struct kab_run_info *run)
 	}
 	restarts = json_is_true(json_object_get(plan, "restarts"));
 	boots = (long long)json_integer_value(json_object_get(plan, "boots"));
-	kab_buf_addf(&buf, "%s%lld %s%s x %lld per kernel",
-		     json_object_get(plan, "stopping") ? "up to " : "", boots,
-		     restarts ? "restart" : "boot", boots == 1 ? "" : "s",
+	measured = (long long)boots_measured(j, &tested);
+	reason = json_string_value(json_object_get(json_object_get(plan, "analysis"), "reason"));
+	random = !reason || !strstr(reason, "not random");
+	if (json_object_get(plan, "stopping"))
+		kab_buf_adds(&buf, "up to ");
+	else if (measured < boots)
+		kab_buf_addf(&buf, "%lld of ", measured);
+	kab_buf_addf(&buf, "%lld %s%s x %lld per kernel", boots, restarts ? "restart" : "boot",
+		     boots == 1 ? "" : "s",
 		     (long long)json_integer_value(json_object_get(plan, "iterations")));
 	if (json_integer_value(json_object_get(plan, "warmup")) > 0)
 		kab_buf_addf(&buf, " after %lld warm-up",
 			     (long long)json_integer_value(json_object_get(plan, "warmup")));
-	kab_buf_addf(&buf, ", random order in blocks, seed %lld",
-		     (long long)json_integer_value(json_object_get(plan, "seed")));
+	if (random)
+		kab_buf_addf(&buf, ", random order in blocks, seed %lld",
+			     (long long)json_integer_value(json_object_get(plan, "seed")));
 	if (run->n_failed)
 		kab_buf_addf(&buf, ", %zu failed", run->n_failed);
 	if (run->n_missing + run->n_pending)
 		kab_buf_addf(&buf, ", %zu missing", run->n_missing + run->n_pending);
-	reason = json_string_value(json_object_get(json_object_get(plan, "analysis"), "reason"));
-	if (reason)
+	/* What the plan wants is not what was done where there was nothing to test. */
+	if (reason && tested)
 		kab_buf_addf(&buf, "; %s", reason);
 	json_decref(plan);
 	return kab_buf_detach(&buf);
@@ -307,15 +359,18 @@ char *kab_circumstances_stats(const struct kab_judgement *j)
 {
 	const struct kab_pair *best = NULL, *worst = NULL;
 	struct kab_buf buf = KAB_BUF_INIT;
-	bool over_boots = false;
+	bool over_boots = false, restarts = false, tested = false;
 	double lo, hi;
 
 	for (size_t r = 0; r < j->n; r++) {
+		restarts |= j->v[r].data->restarts;
+		for (size_t k = 0; k < j->v[r].n_sets; k++)
+			over_boots |= j->v[r].sets[k].over_boots;
 		for (size_t p = 0; p < j->v[r].n_pairs; p++) {
 			const struct kab_pair *pair = &j->v[r].pairs[p];
 			double width = log_width(pair);
 
-			over_boots |= pair->tested;
+			tested |= pair->tested;
 			if (!isfinite(width) || width <= 0)
 				continue;
 			if (!best || width < log_width(best))
@@ -324,7 +379,11 @@ char *kab_circumstances_stats(const struct kab_judgement *j)
 				worst = pair;
 		}
 	}
-	kab_buf_adds(&buf, over_boots ? "mean of boot means" : "mean of iterations, no test");
+	kab_buf_addf(&buf, "mean of %s%s",
+		     !over_boots ? "iterations"
+		     : restarts	 ? "restart means"
+				 : "boot means",
+		     tested ? "" : ", no test");
 	if (!best)
 		return kab_buf_detach(&buf);
 	/* Solved by bisection on noncentral t: only for the two ends. */
@@ -336,7 +395,7 @@ char *kab_circumstances_stats(const struct kab_judgement *j)
 	kab_buf_adds(&buf, "; a change of ");
 	kab_number_fixed(&buf, lo, kab_number_significant(lo, 2), false);
 	if (hi > lo * 1.05) {
-		kab_buf_adds(&buf, "..");
+		kab_buf_adds(&buf, " to ");
 		kab_number_fixed(&buf, hi, kab_number_significant(hi, 2), false);
 	}
 	kab_buf_adds(&buf, " % would have been seen in 8 of 10 such runs");
@@ -458,7 +517,7 @@ int kab_circumstances(struct kab_store *store, const struct kab_run_info *run,
 		order_kernels(judgement, &list);
 		if (list.n && list.v[0].facts.n) {
 			ret->machine = machine_text(&list.v[0].facts);
-			ret->power = power_text(&list.v[0].facts);
+			ret->power = power_text(&list.v[0].facts, judgement);
 			ret->virt = kab_xstrdup(kab_facts_get(&list.v[0].facts, "virt"));
 			add_nodes(&list.v[0].facts, &ret->nodes);
 			if (names)
@@ -467,7 +526,7 @@ int kab_circumstances(struct kab_store *store, const struct kab_run_info *run,
 		for (size_t k = 0; k < list.n; k++)
 			add_kernel(&list.v[k], k, list.n, &ret->kernels);
 		ret->config = config_text(&list);
-		ret->runs = runs_text(run);
+		ret->runs = runs_text(run, judgement);
 		ret->stats = kab_circumstances_stats(judgement);
 		ret->noise = kab_noise_floor_text(store, run, judgement);
 		add_differences(&list, &ret->differs);
@@ -481,7 +540,7 @@ int kab_circumstances(struct kab_store *store, const struct kab_run_info *run,
 			kab_strv_take(
 				&ret->reproduce,
 				kab_reproduce_command(run->command_line, run->plan_json, names));
-		status = add_benchmarks(store, run->id, boots, n, &ret->bench, err);
+		status = add_benchmarks(store, run->id, judgement, &ret->bench, err);
 		if (!status)
 			status = quiet_text(store, run->id, &ret->quiet, err);
 	}

@@ -192,6 +192,7 @@ void kab_judge_tally(const struct kab_judgement *judgement, size_t pair, struct 
 		p = &row->pairs[pair];
 		ret->rows++;
 		ret->by[p->outcome]++;
+		ret->restarts |= row->data->restarts;
 		if (p->outcome != KAB_OUTCOME_FAILED && p->outcome != KAB_OUTCOME_MISSING &&
 		    (p->base->data->n_failed || p->test->data->n_failed))
 			ret->with_failures++;
@@ -210,7 +211,7 @@ char *kab_tally_text(const struct kab_tally *tally)
 		     tally->by[KAB_OUTCOME_REGRESSED], tally->by[KAB_OUTCOME_EQUIVALENT],
 		     tally->by[KAB_OUTCOME_INCONCLUSIVE]);
 	if (tally->one_boot && tally->one_boot == tally->by[KAB_OUTCOME_INCONCLUSIVE])
-		kab_buf_adds(&buf, " (one boot)");
+		kab_buf_adds(&buf, tally->restarts ? " (one restart)" : " (one boot)");
 	for (int o = KAB_OUTCOME_FAILED; o < KAB_OUTCOME_NO_VERDICT; o++)
 		if (tally->by[o])
 			kab_buf_addf(&buf, ", %zu %s", tally->by[o],

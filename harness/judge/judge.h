@@ -116,6 +116,7 @@ struct kab_tally {
 	size_t by[KAB_OUTCOMES];
 	size_t with_failures; /* rows that have a verdict although an iteration failed */
 	size_t one_boot; /* of the inconclusive ones */
+	bool restarts; /* "boots" are restarts */
 };
 
 struct kab_judgement {

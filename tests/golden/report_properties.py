@@ -234,6 +234,12 @@ with tempfile.TemporaryDirectory() as home:
     notes = re.findall('^note: .*(?:\n +.*)*', run('report', 'dead', home=home).stdout, re.M)
     equal(len(notes), 1, f'one cause, one note: {notes}')
     check(notes and "failed on 'tip' and 'patched'" in ' '.join(notes[0].split()), f'both kernels are named: {notes}')
+    # An import knows nothing of machine and kernels: one line for all of it.
+    check('unknown' not in plain_text['two'] and plain_text['two'].startswith('Facts   : '), 'imports: one line')
+    # What has no direction is described as what it is, over boots, without a test.
+    store(home, 'undirected', rows_of(rng, ['tip', 'patched'], [1, 4], 5, 3, direction='none'))
+    text = run('report', 'undirected', home=home).stdout
+    check('Stats   : mean of boot means, no test' in text and 'Other metrics' in text, 'no direction')
     # What disturbed the run is in the head, in JSON too; the command can be pasted.
     check('Quiet' not in plain_text['two'], 'nothing seen, nothing said')
     db = sqlite3.connect(f'{home}/kab.db')

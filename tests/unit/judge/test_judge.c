@@ -36,6 +36,8 @@ static void means_are_of_boot_means(void **state)
 	struct kab_row_list rows = { 0 };
 	struct kab_row_data *row = rows_add(&rows, "c", "", "time", "s", KAB_DIR_LOWER);
 	struct kab_judgement j;
+	struct kab_tally tally;
+	char *text;
 	double one[] = { 1, 3 }, two[] = { 5 };
 
 	(void)state;
@@ -56,7 +58,16 @@ static void means_are_of_boot_means(void **state)
 	assert_near(j.v[0].sets[1].mean, 2, 0);
 	assert_int_equal(j.v[0].pairs[0].outcome, KAB_OUTCOME_INCONCLUSIVE);
 	assert_string_equal(j.v[0].pairs[0].reason, "one boot");
+	kab_judge_tally(&j, 0, &tally);
+	assert_false(tally.restarts);
 	assert_false(j.v[0].pairs[0].tested);
+	kab_judgement_release(&j);
+	rows.v[0].restarts = true;
+	j = judge(&rows);
+	kab_judge_tally(&j, 0, &tally);
+	text = kab_tally_text(&tally);
+	assert_non_null(strstr(text, "1 inconclusive (one restart)"));
+	free(text);
 	kab_judgement_release(&j);
 	kab_row_list_release(&rows);
 }

@@ -101,19 +101,25 @@ static void no_rows(void **state)
 
 static void preamble_says_unknown(void **state)
 {
-	static const char *const items[] = { "Machine : unknown", "Power   : unknown",
-					     "Virt    : unknown", "Kernels : unknown",
-					     "Config  : unknown", "Bench   : unknown",
-					     "Runs    : unknown", "Stats   : unknown" };
+	static const char *const items[] = { "Machine : arm64, a machine", "Power   : unknown",
+					     "Virt    : unknown",	   "Kernels : unknown",
+					     "Config  : unknown",	   "Bench   : unknown",
+					     "Runs    : unknown",	   "Stats   : unknown" };
 	struct kab_preamble p = { 0 };
 	struct kab_buf out = KAB_BUF_INIT;
 
 	(void)state;
+	/* Nothing is known of an import: one line. */
+	kab_preamble_print(&p, false, &out);
+	assert_non_null(strstr(out.data, "Facts   : machine, kernels and command lines are not "
+					 "recorded\nRuns    : unknown\nStats   : unknown\n"));
+	assert_null(strstr(out.data, "Power"));
+	kab_buf_clear(&out);
+	p.machine = kab_xstrdup("arm64, a machine");
 	kab_preamble_print(&p, false, &out);
 	for (size_t i = 0; i < KAB_ARRAY_SIZE(items); i++)
 		assert_non_null(strstr(out.data, items[i]));
 	kab_buf_clear(&out);
-	p.machine = kab_xstrdup("arm64, a machine");
 	kab_preamble_print(&p, true, &out);
 	assert_string_equal(out.data, "Machine : arm64, a machine\nKernels : unknown\n"
 				      "Bench   : unknown; unknown\n");
