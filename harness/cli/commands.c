@@ -13,6 +13,7 @@ const struct kab_cmd *const kab_commands[] = {
 	&kab_cmd_stats,
 	&kab_cmd_render,
 	&kab_cmd_check,
+	&kab_cmd_reply,
 	&kab_cmd_parse,
 	&kab_cmd_reparse,
 	&kab_cmd_import,

@@ -21,6 +21,7 @@ extern const struct kab_cmd kab_cmd_help;
 extern const struct kab_cmd kab_cmd_import;
 extern const struct kab_cmd kab_cmd_list;
 extern const struct kab_cmd kab_cmd_reparse;
+extern const struct kab_cmd kab_cmd_reply;
 extern const struct kab_cmd kab_cmd_show;
 extern const struct kab_cmd kab_cmd_report;
 extern const struct kab_cmd kab_cmd_check;

@@ -311,9 +311,25 @@ static bool lost_breaks(const char *bytes, size_t n)
 	return n / lines > LINE_AVERAGE_MAX;
 }
 
+/* Lines of an mbox that begin with ">From " had one mark less. */
+static void unquote_mbox(const char *text, struct kab_buf *out)
+{
+	for (const char *p = text; *p;) {
+		size_t n = strcspn(p, "\n"), marks = strspn(p, ">"), skip;
+
+		skip = p > text && marks && !strncmp(p + marks, "From ", 5);
+		kab_buf_add(out, p + skip, n - skip);
+		p += n;
+		if (*p) {
+			kab_buf_addc(out, '\n');
+			p++;
+		}
+	}
+}
+
 int kab_mail_parse(const char *bytes, size_t n, struct kab_mail *ret, struct kab_err *err)
 {
-	struct kab_buf kab_autobuf lines = KAB_BUF_INIT;
+	struct kab_buf kab_autobuf raw = KAB_BUF_INIT, lines = KAB_BUF_INIT;
 	const char *body;
 
 	memset(ret, 0, sizeof(*ret));
@@ -323,7 +339,11 @@ int kab_mail_parse(const char *bytes, size_t n, struct kab_mail *ret, struct kab
 	if (memchr(bytes, '\0', n))
 		return kab_err_set(err, KAB_ERR_PARSE,
 				   "not a mail or a text: there are bytes of value 0 in it");
-	kab_mime_unix_lines(bytes, n, &lines);
+	kab_mime_unix_lines(bytes, n, &raw);
+	if (begins_message(kab_buf_str(&raw), 0, raw.len))
+		unquote_mbox(kab_buf_str(&raw), &lines);
+	else
+		kab_buf_add(&lines, kab_buf_str(&raw), raw.len);
 	if (lost_breaks(kab_buf_str(&lines), lines.len)) {
 		struct kab_buf kab_autobuf utf8 = KAB_BUF_INIT;
 
