@@ -18,6 +18,7 @@
 /* The first proven boot of each kernel, in the order of the kernels. */
 struct seen {
 	const struct kab_boot_info *boot;
+	const char *label; /* as printed */
 	struct kab_facts facts;
 };
 struct seen_list {
@@ -119,7 +120,7 @@ static void add_kernel(const struct seen *seen, size_t k, size_t n, struct kab_s
 		     k == 0  ? "base"
 		     : n > 2 ? ""
 			     : "test",
-		     b->kernel, b->release && *b->release ? b->release : "unknown release");
+		     seen->label, b->release && *b->release ? b->release : "unknown release");
 	if (*commit)
 		kab_buf_addf(&buf, ", commit %.12s", commit);
 	if (b->build_id && *b->build_id)
@@ -172,8 +173,7 @@ static char *config_text(const struct seen_list *list)
 		words_not_in(b, a, '+', &words);
 		words_not_in(a, b, '-', &words);
 		if (words.len)
-			kab_buf_addf(&buf, "; command line of %s:%s", list->v[i].boot->kernel,
-				     words.data);
+			kab_buf_addf(&buf, "; command line of %s:%s", list->v[i].label, words.data);
 		else if (i == 1 && list->n == 2)
 			kab_buf_adds(&buf, "; same command line");
 	}
@@ -196,8 +196,8 @@ static void add_differences(const struct seen_list *list, struct kab_strv *ret)
 
 			if (!strcmp(list->v[0].boot->host, list->v[i].boot->host) && strcmp(a, b))
 				kab_strv_addf(ret, "%s: %.60s on %s, %.60s on %s", keys[k],
-					      *a ? a : "unknown", list->v[0].boot->kernel,
-					      *b ? b : "unknown", list->v[i].boot->kernel);
+					      *a ? a : "unknown", list->v[0].label,
+					      *b ? b : "unknown", list->v[i].label);
 		}
 	}
 }
@@ -292,12 +292,13 @@ static int add_benchmarks(struct kab_store *store, int64_t run_id, const struct 
 }
 
 /* How many boots of a kernel have a result: fewer than planned when a run was cut short. */
-static size_t boots_measured(const struct kab_judgement *j, bool *ret_tested)
+static size_t boots_measured(const struct kab_judgement *j, bool *ret_tested, bool *ret_paired)
 {
 	size_t most = 0;
 
-	*ret_tested = false;
+	*ret_tested = *ret_paired = false;
 	for (size_t r = 0; r < j->n; r++) {
+		*ret_paired |= j->v[r].data->paired;
 		for (size_t k = 0; k < j->v[r].n_sets; k++)
 			if (j->v[r].sets[k].n_boots > most)
 				most = j->v[r].sets[k].n_boots;
@@ -313,7 +314,7 @@ static char *runs_text(const struct kab_run_info *run, const struct kab_judgemen
 	struct kab_buf buf = KAB_BUF_INIT;
 	const char *reason;
 	long long boots, measured;
-	bool restarts, tested, random;
+	bool restarts, tested, random, paired;
 
 	if (!json_is_integer(json_object_get(plan, "boots"))) {
 		json_decref(plan);
@@ -321,7 +322,7 @@ static char *runs_text(const struct kab_run_info *run, const struct kab_judgemen
 	}
 	restarts = json_is_true(json_object_get(plan, "restarts"));
 	boots = (long long)json_integer_value(json_object_get(plan, "boots"));
-	measured = (long long)boots_measured(j, &tested);
+	measured = (long long)boots_measured(j, &tested, &paired);
 	reason = json_string_value(json_object_get(json_object_get(plan, "analysis"), "reason"));
 	random = !reason || !strstr(reason, "not random");
 	if (json_object_get(plan, "stopping"))
@@ -342,7 +343,7 @@ static char *runs_text(const struct kab_run_info *run, const struct kab_judgemen
 	if (run->n_missing + run->n_pending)
 		kab_buf_addf(&buf, ", %zu missing", run->n_missing + run->n_pending);
 	/* What the plan wants is not what was done where there was nothing to test. */
-	if (reason && tested)
+	if (reason && tested && (paired || !strstr(reason, "paired")))
 		kab_buf_addf(&buf, "; %s", reason);
 	json_decref(plan);
 	return kab_buf_detach(&buf);
@@ -476,6 +477,7 @@ static int look_at_boots(struct kab_store *store, const struct kab_boot_info *bo
 			continue;
 		seen = KAB_PUSH(list);
 		seen->boot = &boots[i];
+		seen->label = boots[i].kernel;
 		if (kab_store_boot_facts(store, boots[i].id, &seen->facts, err) < 0)
 			return -1;
 	}
@@ -499,6 +501,151 @@ static void order_kernels(const struct kab_judgement *j, struct seen_list *list)
 			break;
 		}
 	}
+}
+
+static void say_one_kernel(const struct seen_list *list, struct kab_preamble *ret)
+{
+	if (same_kernel(list))
+		kab_strv_add(&ret->notices,
+			     "All labels are one and the same kernel (A/A): what differs is "
+			     "the noise of this machine.");
+}
+
+/* One text where all kernels have the same, else each with its label. Takes the texts. */
+static char *once_or_each(const struct seen_list *list, char **texts)
+{
+	struct kab_strv kab_autostrv each = KAB_STRV_INIT;
+	bool same = true;
+	char *ret;
+
+	for (size_t i = 0; i < list->n; i++) {
+		same = same && !strcmp(texts[i], texts[0]);
+		kab_strv_addf(&each, "%s: %s", list->v[i].label, *texts[i] ? texts[i] : "unknown");
+	}
+	ret = same ? kab_xstrdup(list->n ? texts[0] : "") : kab_strv_join(&each, "; ");
+	for (size_t i = 0; i < list->n; i++)
+		free(texts[i]);
+	free(texts);
+	return ret;
+}
+
+static void describe_machines(const struct seen_list *list, const struct kab_judgement *j,
+			      bool names, struct kab_preamble *ret)
+{
+	char **machine = kab_xcalloc(list->n + 1, sizeof(char *));
+	char **power = kab_xcalloc(list->n + 1, sizeof(char *));
+	char **virt = kab_xcalloc(list->n + 1, sizeof(char *));
+	bool any = false;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct kab_facts *facts = &list->v[i].facts;
+
+		any |= facts->n > 0;
+		machine[i] = facts->n ? machine_text(facts) : kab_xstrdup("unknown");
+		power[i] = facts->n ? power_text(facts, j) : kab_xstrdup("unknown");
+		virt[i] = kab_xstrdup(kab_facts_get(facts, "virt"));
+		if (names)
+			kab_strv_addf(&ret->nodes, "host %s (%s)", list->v[i].boot->host,
+				      list->v[i].label);
+	}
+	ret->machine = once_or_each(list, machine);
+	ret->power = once_or_each(list, power);
+	ret->virt = once_or_each(list, virt);
+	if (any)
+		return;
+	free(ret->machine);
+	free(ret->power);
+	free(ret->virt);
+	ret->machine = ret->power = ret->virt = NULL;
+}
+
+/* What one run says, where no run before it has said the same. */
+static int describe_run(struct kab_store *store, const struct kab_run_info *run,
+			const struct kab_judgement *j, bool names, struct kab_strv *runs,
+			struct kab_strv *quiet, struct kab_preamble *ret, struct kab_err *err)
+{
+	struct kab_strv kab_autostrv bench = KAB_STRV_INIT;
+	char *busy kab_autofree = NULL;
+
+	kab_strv_take(runs, runs_text(run, j));
+	if (run->command_line && *run->command_line)
+		kab_strv_take(&ret->reproduce,
+			      kab_reproduce_command(run->command_line, run->plan_json, names));
+	if (add_benchmarks(store, run->id, j, &bench, err) < 0 ||
+	    quiet_text(store, run->id, &busy, err) < 0)
+		return -1;
+	for (size_t i = 0; i < bench.n; i++)
+		if (!kab_strv_has(&ret->bench, bench.v[i]))
+			kab_strv_add(&ret->bench, bench.v[i]);
+	if (busy)
+		kab_strv_addf(quiet, "%s (run %s)", busy, run->name);
+	return 0;
+}
+
+int kab_circumstances_across(struct kab_store *store, const struct kab_compared *kernels, size_t n,
+			     const struct kab_judgement *judgement, bool names,
+			     struct kab_preamble *ret, struct kab_err *err)
+{
+	struct kab_strv kab_autostrv runs = KAB_STRV_INIT, quiet = KAB_STRV_INIT;
+	struct kab_boot_info **boots = kab_xcalloc(n + 1, sizeof(*boots));
+	size_t *n_boots = kab_xcalloc(n + 1, sizeof(*n_boots));
+	struct seen_list list = { 0 };
+	int status = 0;
+
+	for (size_t k = 0; k < n && !status; k++) {
+		bool seen = false;
+
+		for (size_t i = 0; i < k; i++)
+			seen |= kernels[i].run->id == kernels[k].run->id;
+		if (!seen)
+			status = describe_run(store, kernels[k].run, judgement, names, &runs,
+					      &quiet, ret, err);
+		if (!status)
+			status = kab_store_list_boots(store, kernels[k].run->id, &boots[k],
+						      &n_boots[k], err);
+		for (size_t b = 0; b < n_boots[k] && !status; b++) {
+			const struct kab_boot_info *boot = &boots[k][b];
+			struct seen *s;
+
+			if (strcmp(boot->kernel, kernels[k].kernel) || !boot->release ||
+			    !*boot->release)
+				continue;
+			s = KAB_PUSH(&list);
+			s->boot = boot;
+			s->label = kernels[k].label;
+			status = kab_store_boot_facts(store, boot->id, &s->facts, err);
+			break;
+		}
+	}
+	if (!status) {
+		bool same = true;
+
+		describe_machines(&list, judgement, names, ret);
+		for (size_t k = 0; k < list.n; k++)
+			add_kernel(&list.v[k], k, list.n, &ret->kernels);
+		for (size_t i = 1; i < runs.n; i++)
+			same = same && !strcmp(runs.v[i], runs.v[0]);
+		ret->config = config_text(&list);
+		ret->runs = same && runs.n
+				    ? kab_xasprintf("%s%s", runs.n > 1 ? "each " : "", runs.v[0])
+				    : kab_strv_join(&runs, "; and ");
+		ret->stats = kab_circumstances_stats(judgement);
+		ret->quiet = quiet.n ? kab_strv_join(&quiet, "; ") : NULL;
+		add_differences(&list, &ret->differs);
+		kab_circumstances_notices(judgement->rows_data, ret);
+		say_one_kernel(&list, ret);
+	}
+	for (size_t i = 0; i < list.n; i++)
+		kab_facts_release(&list.v[i].facts);
+	free(list.v);
+	for (size_t k = 0; k < n; k++) {
+		for (size_t b = 0; b < n_boots[k]; b++)
+			kab_boot_info_release(&boots[k][b]);
+		free(boots[k]);
+	}
+	free(boots);
+	free(n_boots);
+	return status < 0 ? -1 : 0;
 }
 
 int kab_circumstances(struct kab_store *store, const struct kab_run_info *run,
@@ -531,11 +678,7 @@ int kab_circumstances(struct kab_store *store, const struct kab_run_info *run,
 		ret->noise = kab_noise_floor_text(store, run, judgement);
 		add_differences(&list, &ret->differs);
 		kab_circumstances_notices(judgement->rows_data, ret);
-		if (same_kernel(&list))
-			kab_strv_add(
-				&ret->notices,
-				"All labels are one and the same kernel (A/A): what differs is "
-				"the noise of this machine.");
+		say_one_kernel(&list, ret);
 		if (run->command_line && *run->command_line)
 			kab_strv_take(
 				&ret->reproduce,

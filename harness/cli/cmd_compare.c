@@ -174,28 +174,25 @@ static void merge(struct sources *sources, const struct places *places, bool hos
 	}
 }
 
-static void describe(const struct sources *sources, const struct places *places, bool hosts,
-		     bool one_run, const struct kab_judgement *j, struct kab_preamble *ret)
+static int describe(struct kab_store *store, const struct places *places, bool hosts, bool names,
+		    const struct kab_judgement *j, struct kab_preamble *ret, struct kab_err *err)
 {
+	struct kab_compared *kernels = kab_xcalloc(places->n + 1, sizeof(*kernels));
+	int status;
+
 	for (size_t p = 0; p < places->n; p++)
-		kab_strv_addf(&ret->kernels, "%-5s %s = kernel %s of run %s",
-			      p == 0	       ? "base"
-			      : places->n == 2 ? "test"
-					       : "",
-			      places->v[p].label, places->v[p].kernel, places->v[p].src->run.name);
-	ret->stats = kab_circumstances_stats(j);
-	kab_circumstances_notices(j->rows_data, ret);
-	if (!one_run)
-		kab_strv_add(
-			&ret->notices,
-			"Kernels of different runs: tested unpaired; their order was not "
-			"randomised together, so that drift between the runs is in the result.");
+		kernels[p] = (struct kab_compared){ &places->v[p].src->run, places->v[p].kernel,
+						    places->v[p].label };
+	status = kab_circumstances_across(store, kernels, places->n, j, names, ret, err);
+	free(kernels);
+	kab_strv_add(&ret->notices,
+		     "Kernels of different runs: tested unpaired; their order was not "
+		     "randomised together, so that drift between the runs is in the result.");
 	if (!hosts)
 		kab_strv_add(&ret->notices,
 			     "The runs have no host in common: rows are matched without the host, "
 			     "and hosts differ as well as kernels.");
-	for (size_t s = 0; s < sources->n && one_run && s < 1; s++)
-		ret->runs = kab_xasprintf("run %s", sources->v[s].run.name);
+	return status;
 }
 
 static int compare(struct kab_cli *cli, struct kab_store *store, const struct kab_args *args,
@@ -230,8 +227,8 @@ static int compare(struct kab_cli *cli, struct kab_store *store, const struct ka
 		if (kab_circumstances(store, &sources->v[0].run, &judgement, r->names, &preamble,
 				      err) < 0)
 			goto out;
-	} else {
-		describe(sources, &places, hosts, one_run, &judgement, &preamble);
+	} else if (describe(store, &places, hosts, r->names, &judgement, &preamble, err) < 0) {
+		goto out;
 	}
 	if (kab_reporting_print(cli, r, &judgement, &preamble, err) < 0)
 		goto out;
