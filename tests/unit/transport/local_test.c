@@ -223,16 +223,11 @@ static void test_files(void **state)
 
 static void test_unknown_transport(void **state)
 {
-	const struct kab_transport *t = kab_transport_find("openssh");
-	struct kab_wait wait = { kab_deadline_s(5), -1 };
-	struct kab_session *s;
-	struct kab_err err = KAB_ERR_INIT;
-
 	(void)state;
 	assert_null(kab_transport_find("telnet"));
-	assert_non_null(t);
-	assert_int_equal(t->open(&here, &wait, &s, &err), -1);
-	assert_int_equal(err.code, KAB_ERR_UNSUPPORTED);
+	assert_string_equal(kab_transport_find("openssh")->name, "openssh");
+	assert_string_equal(kab_transport_find("ssh")->name, "ssh");
+	assert_string_equal(kab_transport_find("local")->name, "local");
 }
 
 /* The fake does what its script says, once, over all sessions. */
