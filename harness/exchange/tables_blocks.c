@@ -208,7 +208,7 @@ size_t kab_find_output(const struct kab_mail_lines *lines, size_t at, size_t aft
 		}
 		/* One row per block, one column per run. */
 		for (size_t k = 0; k < n; k++) {
-			char name[24];
+			char name[32];
 
 			if (k < ret->n_cols)
 				continue;
