@@ -560,8 +560,9 @@ static void abandon(struct attempt *a)
 
 	if (!a->lane->session || !a->lane->detach)
 		return;
-	if (kab_detach_kill(a->lane->detach, a->run_id, &wait, NULL, &err) == 0)
-		kab_detach_clean(a->lane->detach, a->run_id, &wait, &err);
+	if (kab_detach_kill(a->lane->detach, a->run_id, &wait, NULL, &err) == 0 &&
+	    kab_detach_clean(a->lane->detach, a->run_id, &wait, &err) == 0)
+		kab_store_iteration_abandoned(a->lane->opts->store, a->step->id, &err);
 }
 
 static int with_reconnects(struct attempt *a, struct kab_err *err)

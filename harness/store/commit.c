@@ -71,6 +71,22 @@ int kab_store_iteration_started(struct kab_store *store, int64_t iteration_id,
 			  (long long)iteration_id);
 }
 
+int kab_store_iteration_abandoned(struct kab_store *store, int64_t iteration_id,
+				  struct kab_err *err)
+{
+	int rc;
+
+	KAB_STORE_GUARD(store);
+	if (kab_tx_begin(store, err))
+		return -1;
+	rc = kab_sql_run(store, err,
+			 "UPDATE iteration SET state = 'pending', remote_id = NULL,"
+			 " started_wall_ns = NULL WHERE id = ?1 AND state = 'running'",
+			 "i", iteration_id);
+	return kab_tx_end(store, rc, err, "store that iteration %lld was abandoned",
+			  (long long)iteration_id);
+}
+
 static int series_id(struct kab_store *store, const struct kab_extraction *x,
 		     const struct kab_sample *sample, int64_t *ret, struct kab_err *err)
 {

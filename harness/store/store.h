@@ -108,6 +108,9 @@ int kab_store_boot_again(struct kab_store *store, int64_t boot_id, int64_t *ret_
 /* The iteration has a run id on the target and is about to be started there. */
 int kab_store_iteration_started(struct kab_store *store, int64_t iteration_id,
 				const char *remote_id, int64_t wall_ns, struct kab_err *err);
+/* It was ended and nothing of it is left on the target: it is to be done from its beginning. */
+int kab_store_iteration_abandoned(struct kab_store *store, int64_t iteration_id,
+				  struct kab_err *err);
 
 struct kab_store_stream {
 	const char *name; /* "stdout", "stderr", or a declared file */
