@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # From a fresh checkout to a first table: install what is missing, build, run three short benchmarks on this
-# machine with the same kernel twice, and print how they compare. Nothing outside build/ is written.
+# machine with the same kernel twice, and print how they compare. Outside
+# build/ only ~/.local/state/kab is written: the work folder of a host that is measured, here this machine.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$root/build/release

@@ -42,9 +42,10 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 		if (kab_setup_suite(kab_args_at(args, 0), &suite, &err) < 0)
 			return kab_cli_fail(cli, &err);
 		fprintf(cli->out,
-			"%s: %s\n%d boot%s x %d iteration%s, %d warm-up%s; margin %g %%\n",
-			suite.name, suite.summary, suite.boots, suite.boots == 1 ? "" : "s",
-			suite.iterations, suite.iterations == 1 ? "" : "s", suite.warmup,
+			"%s%s%s\n%d boot%s x %d iteration%s, %d warm-up%s; margin %g %%\n",
+			suite.name, *suite.summary ? ": " : "", suite.summary, suite.boots,
+			suite.boots == 1 ? "" : "s", suite.iterations,
+			suite.iterations == 1 ? "" : "s", suite.warmup,
 			suite.warmup == 1 ? "" : "s", suite.margin_pct);
 		for (size_t i = 0; i < suite.instances_n; i++)
 			fprintf(cli->out, "  %s%s%s (%s)\n",

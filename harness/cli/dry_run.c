@@ -90,7 +90,7 @@ void kab_dry_run_print(struct kab_cli *cli, const struct kab_engine_new *what,
 	const struct kab_plan *plan = what->plan;
 	char *time kab_autofree = NULL;
 	double longest = 0;
-	bool unknown = false;
+	bool unknown = false, known = false;
 	FILE *f = cli->out;
 
 	fprintf(f, "Suite %s: %s\n", what->suite->name, what->suite->summary);
@@ -132,14 +132,19 @@ void kab_dry_run_print(struct kab_cli *cli, const struct kab_engine_new *what,
 				continue;
 			one = estimate(what, store, h, &what->suite->instances[s->instance], NULL);
 			unknown = unknown || isnan(one);
+			known = known || !isnan(one);
 			total += isnan(one) ? 0 : one;
 		}
 		longest = fmax(longest, total);
 	}
 	time = kab_text_duration(longest);
-	fprintf(f, "%s%zu steps, %s%s%s of measuring; reboots by kab: ",
-		plan->stop_text ? "up to " : "", plan->n_steps, unknown ? "at least " : "about ",
-		time, unknown ? " (some durations are unknown)" : "");
+	fprintf(f, "%s%zu steps, ", plan->stop_text ? "up to " : "", plan->n_steps);
+	if (known)
+		fprintf(f, "%s%s%s of measuring", unknown ? "at least " : "about ", time,
+			unknown ? " (some durations are unknown)" : "");
+	else
+		fprintf(f, "how long they measure is not known yet");
+	fprintf(f, "; reboots by kab: ");
 	if (plan->booting)
 		fprintf(f, "%zu\n", plan->n_boots);
 	else
