@@ -17,6 +17,19 @@ const char *const kab_case_keys[] = { "name",	   "summary",	 "runner",     "para
 static const char *const background_keys[] = { "argv", "settle_s", NULL };
 static const char *const repeat_keys[] = { "boots", "iterations", "warmup", "retry", NULL };
 
+/* The shortest text that reads back as the same number: 0.2, not 0.20000000000000001. */
+static char *number_text(double x)
+{
+	char text[40];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, x);
+		if (strtod(text, NULL) == x)
+			break;
+	}
+	return kab_xstrdup(text);
+}
+
 /* A scalar parameter as text; returns -1 when it is not a scalar. */
 static int scalar_text(json_t *value, char **ret)
 {
@@ -25,7 +38,7 @@ static int scalar_text(json_t *value, char **ret)
 	else if (json_is_integer(value))
 		*ret = kab_xasprintf("%lld", (long long)json_integer_value(value));
 	else if (json_is_real(value))
-		*ret = kab_xasprintf("%.17g", json_real_value(value));
+		*ret = number_text(json_real_value(value));
 	else if (json_is_boolean(value))
 		*ret = kab_xstrdup(json_is_true(value) ? "true" : "false");
 	else
