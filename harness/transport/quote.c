@@ -24,6 +24,16 @@ static bool is_bare(const char *word)
 	return true;
 }
 
+static bool is_bare_but_for_equals(const char *word)
+{
+	char *copy kab_autofree = kab_xstrdup(word);
+
+	for (char *p = copy; *p; p++)
+		if (*p == '=')
+			*p = '_';
+	return is_bare(copy);
+}
+
 void kab_quote_sh(struct kab_buf *buf, const char *word)
 {
 	if (is_bare(word)) {
@@ -47,7 +57,11 @@ char *kab_quote_argv(const char *const *argv)
 	for (size_t i = 0; argv[i]; i++) {
 		if (i)
 			kab_buf_addc(&buf, ' ');
-		kab_quote_sh(&buf, argv[i]);
+		/* '=' makes an assignment only of the first word; people type NAME=VALUE bare. */
+		if (i && *argv[i] != '=' && strchr(argv[i], '=') && is_bare_but_for_equals(argv[i]))
+			kab_buf_adds(&buf, argv[i]);
+		else
+			kab_quote_sh(&buf, argv[i]);
 	}
 	return kab_buf_detach(&buf);
 }
