@@ -75,8 +75,12 @@ static void sentence(const struct kab_judgement *j, const struct kab_run_info *r
 				base = j->v[r].sets[0].data->kernel;
 				kernel = j->v[r].sets[p + 1].data->kernel;
 			}
-		line = kab_xasprintf("I ran %s on %s against %s: %s.", run->suite_name,
-				     kernel ? kernel : "?", base ? base : "?", text);
+		if (!strcmp(run->suite_name, "import"))
+			line = kab_xasprintf("I compared %s with %s: %s.", kernel ? kernel : "?",
+					     base ? base : "?", text);
+		else
+			line = kab_xasprintf("I ran %s on %s against %s: %s.", run->suite_name,
+					     kernel ? kernel : "?", base ? base : "?", text);
 		wrap(out, line);
 	}
 	kab_buf_addc(out, '\n');

@@ -150,6 +150,9 @@ bool kab_mime_to_utf8(const char *charset, const char *s, size_t n, struct kab_b
 	size_t before = out->len;
 	bool plain = !charset || !*charset || !strcasecmp(charset, "us-ascii");
 
+	/* Who announces Latin-1 and sends what that does not have means the superset of it. */
+	if (charset && (!strcasecmp(charset, "iso-8859-1") || !strcasecmp(charset, "latin1")))
+		charset = "WINDOWS-1252";
 	/* Many programs announce us-ascii, or nothing, and send UTF-8. */
 	if (convert(plain ? "UTF-8" : charset, s, n, out))
 		return true;
