@@ -215,9 +215,9 @@ static void remarks(const struct kab_samples_report *report, struct kab_strv *li
 			report->boots
 				? "One boot has no spread between boots: 'kab run SUITE --boots 5' "
 				  "would tell."
-				: "One value has no spread: measure again, for example with 'kab "
-				  "run "
-				  "SUITE --boots 5'.",
+				: "One value has no spread: a test and an interval need more "
+				  "values "
+				  "in that file.",
 			KAB_WIDTH_AIM, 2);
 	if (report->n > 2)
 		kab_wrap(lines, "Verdicts are adjusted (Holm) for the number of comparisons.",

@@ -106,6 +106,13 @@ class Advice(e2e.Case):
         self.assertIn("'.' is a folder", r.err)
         self.assertEqual(self.kab("hosts", "--names").out, "local\n")
 
+    def test_advice_for_one_value(self):
+        """Files of numbers are not runs of kab: more values are wanted, not another run."""
+        one, two = self.write("one", "1\n"), self.write("two", "2\n3\n")
+        r = self.kab("stats", one, two)
+        self.assertIn("One value has no spread", r.out)
+        self.assertNotIn("kab run", r.out)
+
     def test_blocks(self):
         suite = self.suite([self.synthetic(sd=0.1)], repeat={"boots": 2, "iterations": 1})
         said = self.aa(suite).err
