@@ -147,7 +147,7 @@ static void describe_marks(const struct kab_group *g, const struct kab_view_opts
 			hi = fmax(hi, row->pairs[p].margin_pct);
 		}
 	}
-	if (!tested || opts->no_marks)
+	if (!tested)
 		return;
 	/* Two one-sided tests at the level of the others: alpha in each tail. */
 	kab_buf_addf(&buf, "I improved, R regressed, = equivalent: %g%% CI within %g",
@@ -155,8 +155,11 @@ static void describe_marks(const struct kab_group *g, const struct kab_view_opts
 	if (hi > lo)
 		kab_buf_addf(&buf, "..%g", hi);
 	kab_buf_adds(&buf, " %, ? inconclusive");
-	kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
+	if (!opts->no_marks)
+		kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
 	kab_buf_clear(&buf);
+	if (opts->no_test)
+		return;
 	kab_buf_addf(&buf, "test: %s, %g %%, ",
 		     paired	? "paired t on log ratios of blocks"
 		     : restarts ? "Welch t on restart means"
@@ -196,7 +199,7 @@ static void describe_limits(const struct kab_group *g, const struct kab_view_opt
 		kab_buf_addf(&buf, "5 %ss or more (--boots) allow a test", word);
 		kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
 		kab_buf_clear(&buf);
-	} else if (c->any && c->boots.lo < 5) {
+	} else if (c->any && c->boots.lo < 5 && !opts->no_intervals) {
 		kab_buf_addf(&buf, "fewer than 5 %ss per kernel: intervals are wide", word);
 		kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
 		kab_buf_clear(&buf);

@@ -50,7 +50,9 @@ void kab_render_gain(const struct kab_table *t, bool exact, struct kab_buf *out)
 			kab_buf_addc(&line, ',');
 		}
 		kab_render_named(t, r, "mean", &word);
-		put(kab_render_value(t, r, "mean"), 11, kab_buf_str(&word), exact, &line);
+		/* Two decimals are of the original; 0.0023 s has more to say. */
+		put(exact ? kab_render_value(t, r, "mean") : NAN, 11, kab_buf_str(&word), exact,
+		    &line);
 		if (kab_render_goes_on(t, r)) {
 			kab_buf_addc(&line, '(');
 			put(kab_render_value(t, r, "gain_pct"), 7, "n/a", exact, &line);

@@ -16,7 +16,7 @@ const struct kab_style kab_styles[] = {
 	STYLE(grid, compare, KAB_BY_METRIC, "+---+ rules around every cell"),
 	STYLE(org, compare, KAB_BY_METRIC, "org-mode table with one rule"),
 	STYLE(markdown, compare, KAB_BY_METRIC, "pipes and colons, for trackers"),
-	STYLE(describe, kernels, KAB_BY_METRIC, "a block per kernel: count mean std min .. max"),
+	STYLE(describe, describe, KAB_BY_METRIC, "a block per kernel: count mean std min .. max"),
 	STYLE(runs, runs, KAB_BY_LOAD, "a row per iteration, then average and stddev"),
 	STYLE(mmtests, mmtests, KAB_BY_METRIC, "statistic and load per row, value (gain)"),
 	STYLE(norm, norm, KAB_BY_METRIC, "box, then 1.00 [gain](CV) per kernel"),
@@ -25,10 +25,10 @@ const struct kab_style kab_styles[] = {
 	STYLE(lkp, lkp, KAB_BY_PAIR, "base, change, test with relative stddev, metric last"),
 	STYLE(percentiles, percentiles, KAB_BY_ROW, "min avg 50% .. 99.9% max, kernels as columns"),
 	STYLE(stacked, kernels_raw, KAB_BY_METRIC, "value, std and diff below each kernel"),
-	STYLE(minmax, kernels, KAB_BY_METRIC, "Min Max Avg StdDev and gain, a kernel per row"),
-	STYLE(gain, kernels, KAB_BY_METRIC, "load : base, test( gain)"),
+	STYLE(minmax, minmax, KAB_BY_METRIC, "Min Max Avg StdDev and gain, a kernel per row"),
+	STYLE(gain, gain, KAB_BY_METRIC, "load : base, test( gain)"),
 	STYLE(perfstat, kernels_sem, KAB_BY_METRIC, "mean +- standard error, a line per kernel"),
-	STYLE(ministat, kernels_raw, KAB_BY_METRIC, "N Min Max Median Avg Stddev per load"),
+	STYLE(ministat, ministat, KAB_BY_METRIC, "N Min Max Median Avg Stddev per load"),
 };
 const size_t kab_styles_n = sizeof(kab_styles) / sizeof(kab_styles[0]);
 

@@ -42,7 +42,7 @@ struct kab_view_opts {
 	bool raw; /* percentages are (test-base)/base: their sign is not a verdict */
 	bool short_labels; /* "base", "test1" for kernels, explained in the legend */
 	/* What the table does not have, so that the legend is silent about it. */
-	bool no_gain, no_spread, no_marks, no_intervals;
+	bool no_gain, no_spread, no_marks, no_test, no_intervals;
 };
 #define KAB_VIEW_OPTS_INIT      \
 	{                       \
@@ -66,6 +66,11 @@ kab_view_fn kab_view_other; /* rows without a verdict, a metric per row */
 kab_view_fn kab_view_runs; /* one row per iteration of one kernel, metrics as columns */
 kab_view_fn kab_view_percentiles; /* rows min avg 50 ... max of one load */
 kab_view_fn kab_view_kernels; /* a kernel per row, with every statistic */
+/* The same with the legend of layouts that print only a part of them. */
+kab_view_fn kab_view_describe;
+kab_view_fn kab_view_gain;
+kab_view_fn kab_view_minmax;
+kab_view_fn kab_view_ministat;
 kab_view_fn kab_view_kernels_raw; /* the same for layouts with a raw percentage */
 kab_view_fn kab_view_kernels_sem; /* the same where the standard error stands behind +- */
 /* The columns that the tools of these names need, in the order of `kab render`. */

@@ -128,13 +128,74 @@ void kab_view_kernels(const struct kab_group *g, const struct kab_view_opts *opt
 	kernels(g, opts, t);
 }
 
+/* A number of values beside a deviation that is not over them. */
+static void say_units(const struct kab_group *g, const char *count, const char *std,
+		      struct kab_table *t)
+{
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t k = 0; k < kab_group_row(g, i)->n_sets; k++) {
+			if (!kab_group_row(g, i)->sets[k].over_boots)
+				continue;
+			kab_strv_addf(&t->legend, "%s is of iterations, %s over %s means", count,
+				      std,
+				      kab_group_row(g, i)->data->restarts ? "restart" : "boot");
+			return;
+		}
+}
+
+void kab_view_describe(const struct kab_group *g, const struct kab_view_opts *opts,
+		       struct kab_table *t)
+{
+	struct kab_view_opts bare = *opts;
+
+	bare.no_gain = bare.no_spread = bare.no_marks = bare.no_test = bare.no_intervals = true;
+	kab_view_head(g, &bare, t);
+	if (!opts->no_legend)
+		say_units(g, "count", "std", t);
+	kernels(g, &bare, t);
+}
+
+void kab_view_gain(const struct kab_group *g, const struct kab_view_opts *opts, struct kab_table *t)
+{
+	struct kab_view_opts bare = *opts;
+
+	bare.no_spread = bare.no_marks = bare.no_test = bare.no_intervals = true;
+	kab_view_head(g, &bare, t);
+	kernels(g, &bare, t);
+}
+
+void kab_view_minmax(const struct kab_group *g, const struct kab_view_opts *opts,
+		     struct kab_table *t)
+{
+	struct kab_view_opts bare = *opts;
+
+	bare.no_spread = bare.no_intervals = true;
+	kab_view_head(g, &bare, t);
+	if (!opts->no_legend)
+		say_units(g, "min to max", "std", t);
+	kernels(g, &bare, t);
+}
+
+void kab_view_ministat(const struct kab_group *g, const struct kab_view_opts *opts,
+		       struct kab_table *t)
+{
+	struct kab_view_opts bare = *opts;
+
+	/* The verdict is a word there. */
+	bare.raw = bare.no_spread = bare.no_marks = bare.no_intervals = true;
+	kab_view_head(g, &bare, t);
+	if (!opts->no_legend)
+		say_units(g, "N", "Stddev", t);
+	kernels(g, &bare, t);
+}
+
 /* For layouts whose percentage is raw. */
 void kab_view_kernels_raw(const struct kab_group *g, const struct kab_view_opts *opts,
 			  struct kab_table *t)
 {
 	struct kab_view_opts raw = *opts;
 
-	raw.raw = true;
+	raw.raw = raw.no_marks = raw.no_intervals = true;
 	kab_view_head(g, &raw, t);
 	kernels(g, opts, t);
 }
@@ -145,6 +206,7 @@ void kab_view_kernels_sem(const struct kab_group *g, const struct kab_view_opts 
 {
 	struct kab_view_opts sem = *opts;
 
+	sem.no_gain = sem.no_marks = sem.no_test = sem.no_intervals = true;
 	sem.pm = KAB_PM_SEM;
 	kab_view_head(g, &sem, t);
 	kernels(g, &sem, t);
@@ -156,9 +218,11 @@ void kab_view_percentiles(const struct kab_group *g, const struct kab_view_opts 
 {
 	static const double points[] = { 0, -1, 50, 75, 90, 95, 99, 99.9, 100 };
 	const struct kab_judged_row *row = kab_group_row(g, 0);
+	struct kab_view_opts bare = *opts;
 	bool directed = row->data->dir != KAB_DIR_NONE, unsupported = false;
 
-	kab_view_head(g, opts, t);
+	bare.no_marks = bare.no_spread = bare.no_intervals = true;
+	kab_view_head(g, &bare, t);
 	if (*row->data->row_key || *row->data->condition)
 		kab_strv_addf(&t->legend, "%s%s%s", row->data->condition,
 			      *row->data->condition ? " " : "", row->data->row_key);

@@ -47,6 +47,16 @@ static bool significant(const struct kab_pair *pair)
 	return pair->outcome == KAB_OUTCOME_IMPROVED || pair->outcome == KAB_OUTCOME_REGRESSED;
 }
 
+/* For tables that have no letter for the verdict, and no interval. */
+static void head_without_marks(const struct kab_group *g, const struct kab_view_opts *opts,
+			       struct kab_table *t)
+{
+	struct kab_view_opts bare = *opts;
+
+	bare.no_marks = bare.no_intervals = true;
+	kab_view_head(g, &bare, t);
+}
+
 enum mm_stat { MM_MEAN, MM_SD, MM_CV };
 
 static double mm_value(const struct kab_set_summary *set, enum mm_stat stat)
@@ -95,7 +105,7 @@ void kab_view_mmtests(const struct kab_group *g, const struct kab_view_opts *opt
 {
 	struct kab_labels l = { 0 };
 
-	kab_view_head(g, opts, t);
+	head_without_marks(g, opts, t);
 	if (!opts->no_legend)
 		kab_strv_add(&t->legend, "(..) gain in percent, *..* improved or regressed");
 	kab_labels_find(g, false, &l);
@@ -124,7 +134,7 @@ void kab_view_norm(const struct kab_group *g, const struct kab_view_opts *opts, 
 {
 	struct kab_labels l = { 0 };
 
-	kab_view_head(g, opts, t);
+	head_without_marks(g, opts, t);
 	if (!opts->no_legend)
 		kab_strv_add(&t->legend, "[..] gain in percent, (..) CV in percent");
 	t->statistic = kab_xstrdup("AMean");
@@ -175,7 +185,7 @@ void kab_view_schedtests(const struct kab_group *g, const struct kab_view_opts *
 {
 	struct kab_labels l = { 0 };
 
-	kab_view_head(g, opts, t);
+	head_without_marks(g, opts, t);
 	if (!opts->no_legend)
 		kab_strv_add(&t->legend, "compare% is the gain, (std%) the CV, base is 1.00");
 	kab_labels_find(g, false, &l);
@@ -225,7 +235,7 @@ void kab_view_fastpath(const struct kab_group *g, const struct kab_view_opts *op
 	struct kab_view_opts raw = *opts;
 	struct kab_labels l = { 0 };
 
-	raw.raw = true;
+	raw.raw = raw.no_intervals = true;
 	kab_view_head(g, &raw, t);
 	if (!opts->no_legend)
 		kab_strv_add(&t->legend, "(I) improved, (R) regressed, blank: neither is shown");
@@ -321,7 +331,7 @@ void kab_view_lkp(const struct kab_group *g, const struct kab_view_opts *opts, s
 	struct kab_labels l = { 0 };
 
 	raw.raw = true;
-	kab_view_head(g, &raw, t);
+	head_without_marks(g, &raw, t);
 	kab_labels_find(g, false, &l);
 	l.case_name = l.case_name && g->n > 1;
 	for (size_t c = 0; c < KAB_ARRAY_SIZE(heads); c++)

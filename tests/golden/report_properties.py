@@ -240,6 +240,19 @@ with tempfile.TemporaryDirectory() as home:
     store(home, 'undirected', rows_of(rng, ['tip', 'patched'], [1, 4], 5, 3, direction='none'))
     text = run('report', 'undirected', home=home).stdout
     check('Stats   : mean of boot means, no test' in text and 'Other metrics' in text, 'no direction')
+    store(home, 'small', [f'{k},box,,wake,n=1,{b},0,latency,s,lower,{m * 2.3e-4 * rng.gauss(1, .01):.10f}'
+                          for k, m in (('tip', 1), ('patched', 1.05)) for b in range(5)])
+    # Legends of styles tell of what they print.
+    for style in CLEAN:
+        text = run('report', 'two', '--style', style, home=home).stdout
+        equal('I improved' in text, style in ('plain', 'grid', 'org', 'markdown', 'minmax', 'fastpath'), f'{style}: marks in the legend')
+        equal('intervals unadjusted' in ' '.join(text.split()), style in ('plain', 'grid', 'org', 'markdown'),
+              f'{style}: intervals in the legend')
+    check('count is of iterations, std over boot means' in run('report', 'two', '--style', 'describe', home=home).stdout,
+          'describe: count and std')
+    check('N is of iterations, Stddev over boot means' in run('report', 'two', '--style', 'ministat', home=home).stdout,
+          'ministat: N and Stddev')
+    check(re.search(r' 0\.0002\d+, +0\.0002\d+\(', run('report', 'small', '--style', 'gain', home=home).stdout), 'gain: small values')
     # What disturbed the run is in the head, in JSON too; the command can be pasted.
     check('Quiet' not in plain_text['two'], 'nothing seen, nothing said')
     db = sqlite3.connect(f'{home}/kab.db')
