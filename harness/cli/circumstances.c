@@ -403,13 +403,24 @@ char *kab_circumstances_stats(const struct kab_judgement *j)
 	return kab_buf_detach(&buf);
 }
 
+/* "uses 1.87 CPUs" and "uses 2.00 CPUs" are one reason. */
+static char *without_digits(const char *text)
+{
+	struct kab_buf buf = KAB_BUF_INIT;
+
+	for (; *text; text++)
+		if (*text < '0' || *text > '9')
+			kab_buf_addc(&buf, *text);
+	return buf.data ? kab_buf_detach(&buf) : kab_xstrdup("");
+}
+
 /*
  * Whether the host was left alone: what the watch of busy processes and throttling said while the
  * iterations ran, and restarts that nobody asked for. Nothing to say where nothing was seen.
  */
 static int quiet_text(struct kab_store *store, int64_t run_id, char **ret, struct kab_err *err)
 {
-	struct kab_strv kab_autostrv texts = KAB_STRV_INIT;
+	struct kab_strv kab_autostrv texts = KAB_STRV_INIT, reasons = KAB_STRV_INIT;
 	struct kab_event_info *events = NULL;
 	size_t n = 0, reboots = 0, more = 0;
 
@@ -418,12 +429,13 @@ static int quiet_text(struct kab_store *store, int64_t run_id, char **ret, struc
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		const char *text = events[i].text ? events[i].text : "";
+		char *reason kab_autofree = without_digits(text);
 
 		if (!strcmp(events[i].kind, "unexpected-reboot"))
 			reboots++;
-		else if (strcmp(events[i].kind, "not-quiet") != 0 || kab_strv_has(&texts, text))
+		else if (strcmp(events[i].kind, "not-quiet") != 0 || kab_strv_has(&reasons, reason))
 			;
-		else if (texts.n < QUIET_TEXTS_MAX)
+		else if (kab_strv_add(&reasons, reason), texts.n < QUIET_TEXTS_MAX)
 			kab_strv_add(&texts, text);
 		else
 			more++;
