@@ -1,10 +1,44 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "reports/read_table.h"
 #include "reports/style.h"
+
+/* Styles that find their columns by name would print a table of others without its numbers. */
+static int check_columns(const struct kab_style *style, const struct kab_table *t,
+			 const char *where, struct kab_err *err)
+{
+	static const struct {
+		const char *style, *columns[5];
+	} needs[] = {
+		{ "lkp", { "base", "change", "test", "metric" } },
+		{ "gain", { "load", "kernel", "mean" } },
+		{ "perfstat", { "load", "kernel", "mean" } },
+		{ "ministat", { "load", "kernel", "mean" } },
+		{ "stacked", { "load", "kernel", "mean" } },
+	};
+
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(needs); i++) {
+		for (size_t n = 0; !strcmp(needs[i].style, style->name) && needs[i].columns[n];
+		     n++) {
+			bool found = false;
+
+			for (size_t c = 0; c < t->n_cols; c++)
+				found |= !strcmp(t->cols[c].name, needs[i].columns[n]);
+			if (!found)
+				return kab_err_set_at(err, KAB_ERR_CONFIG, where,
+						      "%s: $.columns: the style '%s' needs a "
+						      "column '%s'; plain, grid, org and markdown "
+						      "take any",
+						      where, style->name, needs[i].columns[n]);
+		}
+	}
+	return 0;
+}
 
 static int run(struct kab_cli *cli, const struct kab_args *args)
 {
@@ -23,7 +57,8 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 		return kab_cli_fail(cli, &err);
 	}
 	if (kab_file_read(path, &text, &err) < 0 ||
-	    kab_table_from_json(kab_buf_str(&text), text.len, path, &t, &err) < 0) {
+	    kab_table_from_json(kab_buf_str(&text), text.len, path, &t, &err) < 0 ||
+	    check_columns(style, &t, path, &err) < 0) {
 		kab_table_release(&t);
 		return kab_cli_fail(cli, &err);
 	}

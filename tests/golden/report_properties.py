@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import tempfile
 
-from checks import check, equal, finish, near, run, strict
+from checks import check, equal, finish, near, render, run, strict
 
 CLEAN = ['plain', 'grid', 'org', 'markdown', 'describe', 'runs', 'mmtests', 'norm', 'schedtests', 'fastpath', 'lkp',
          'percentiles', 'stacked', 'minmax', 'gain', 'perfstat', 'ministat']
@@ -253,6 +253,15 @@ with tempfile.TemporaryDirectory() as home:
     check('N is of iterations, Stddev over boot means' in run('report', 'two', '--style', 'ministat', home=home).stdout,
           'ministat: N and Stddev')
     check(re.search(r' 0\.0002\d+, +0\.0002\d+\(', run('report', 'small', '--style', 'gain', home=home).stdout), 'gain: small values')
+    # A style that knows columns by name does not print other tables without their numbers.
+    table = {'columns': ['groups', 'before', 'after'], 'rows': [[1, 2.5, 2.25]]}
+    for style in ('lkp', 'gain', 'perfstat', 'ministat', 'stacked'):
+        p = render(style, table)
+        equal((p.returncode, p.stdout), (3, ''), f'render {style}: refused')
+        check('needs a column' in p.stderr, f'render {style}: {p.stderr}')
+    for style in ('plain', 'grid', 'org', 'markdown', 'minmax'):
+        p = render(style, table)
+        check(p.returncode == 0 and '2.5' in p.stdout and '2.25' in p.stdout, f'render {style}: {p.stdout}')
     # What disturbed the run is in the head, in JSON too; the command can be pasted.
     check('Quiet' not in plain_text['two'], 'nothing seen, nothing said')
     db = sqlite3.connect(f'{home}/kab.db')
