@@ -152,7 +152,37 @@ static int best_source(const struct kab_mail_table *t, size_t c, char convention
 		if (t->cols[owner].role == KAB_MAIL_COLUMN_VALUE)
 			break;
 	}
+	/* The robot's tables have the change between the two values. */
+	for (size_t next = c + 1;
+	     t->cols[c].kind == KAB_ITEM_PERCENT && owner >= 0 && next < t->n_cols; next++) {
+		struct source s = { owner, (int)next };
+		int n, good, points;
+
+		if (!kab_check_is_value(t, next))
+			continue;
+		points = kab_check_is_value(t, (size_t)owner)
+				 ? score(t, c, &s, convention, &n, &good)
+				 : 0;
+		if (points > best) {
+			best = points;
+			*ret = s;
+			*ret_n = n;
+			*ret_good = good;
+		}
+		break;
+	}
 	return best < 0 ? 0 : best;
+}
+
+/* A percentage by itself behind the first value and before the next one. */
+static bool is_between(const struct kab_mail_table *t, size_t c)
+{
+	if (t->cols[c].kind != KAB_ITEM_PERCENT)
+		return false;
+	for (size_t k = c + 1; k < t->n_cols; k++)
+		if (kab_check_is_value(t, k))
+			return true;
+	return false;
 }
 
 /* Is the column about the base itself, or a spread? Then it is no gain. */
@@ -181,7 +211,7 @@ static bool is_gain_column(const struct kab_mail_table *t, size_t c)
 		return true;
 	/* What the base has beside its value and is not zero is its spread; so is that of the others. */
 	if (col->owner == first)
-		return first_zero && t->n_rows > 1;
+		return (first_zero && t->n_rows > 1) || is_between(t, c);
 	for (size_t k = 0; first >= 0 && k < t->n_cols; k++) {
 		bool spread = false;
 
@@ -319,7 +349,7 @@ void kab_check_percents(const struct kab_mail_tables *tables, size_t table, stru
 			best_source(t, c, convention, &s, &n, &good);
 		if (convention && trusted(percent, n, good))
 			emit(t, table, c, &s, convention, ret);
-		else if (percent)
+		else if (percent && !(is_between(t, c) && !t->rows[0].items[c].mark))
 			emit(t, table, c, NULL, 0, ret);
 	}
 }

@@ -480,7 +480,7 @@ static void plain_gains(const struct kab_mail_tables *tables, size_t ti, struct 
 	const struct kab_mail_table *t = &tables->v[ti];
 	char **rows = labels_of(t), **heads = kab_xcalloc(t->n_cols + 1, sizeof(*heads));
 	size_t cols[64], n = 0;
-	bool base_row = false, test_row = false, named = false;
+	bool base_row = false, test_row = false, named = false, statistics = false;
 
 	for (size_t r = 0; r < t->n_rows; r++) {
 		base_row = base_row || kab_check_is_base(rows[r]);
@@ -505,7 +505,11 @@ static void plain_gains(const struct kab_mail_tables *tables, size_t ti, struct 
 					  base, test, kab_check_direction(t, r, cols[k]));
 		}
 	}
-	for (size_t r = 0; !(base_row && test_row) && n >= 2 && r < t->n_rows; r++)
+	/* Columns of statistics are not kernels. */
+	for (size_t c = 0; c < t->n_cols; c++)
+		statistics = statistics || t->cols[c].role == KAB_MAIL_COLUMN_STAT ||
+			     t->cols[c].role == KAB_MAIL_COLUMN_COUNT;
+	for (size_t r = 0; !statistics && !(base_row && test_row) && n >= 2 && r < t->n_rows; r++)
 		for (size_t k = 0; k < n; k++) {
 			int b = kab_check_base_of(heads, n, k);
 			const struct kab_item *base, *test = &t->rows[r].items[cols[k]];

@@ -274,6 +274,9 @@ static enum kab_mail_column_role role_of(const char *whole)
 	size_t n = strcspn(whole, "([");
 	char *head kab_autofree = kab_line_trimmed(whole, n ? n : strlen(whole));
 
+	/* The test robot's values have this above them, with the spread beside them. */
+	if (!strncmp(whole, "%stddev", 7))
+		return KAB_MAIL_COLUMN_VALUE;
 	if (!strcmp(whole, "+/-") || kab_words_spread(head))
 		return KAB_MAIL_COLUMN_SPREAD;
 	if (!strcasecmp(head, "count") || !strcasecmp(head, "n") || !strcasecmp(head, "runs"))

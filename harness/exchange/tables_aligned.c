@@ -35,18 +35,41 @@ static size_t interval(const char *s, size_t len, size_t at)
 
 static bool is_mark(const char *s, size_t n)
 {
-	return (n == 1 && strchr("IR=?*~!|", *s)) || (n == 2 && !strncmp(s, "**", 2)) ||
+	return (n == 1 && strchr("IR=?*~!|-", *s)) || (n == 2 && !strncmp(s, "**", 2)) ||
 	       (n == 4 && !strncmp(s, "n.s.", 4));
+}
+
+/* "100.25  -4.0%  96.24  hackbench.time.elapsed": where the last word begins, or 0. */
+static size_t trailing_metric(const char *s, size_t len, bool comma)
+{
+	size_t from = len, first = 0;
+	struct kab_item item;
+
+	while (from && !isspace((unsigned char)s[from - 1]))
+		from--;
+	while (first < len && isspace((unsigned char)s[first]))
+		first++;
+	if (first >= from || !isalpha((unsigned char)s[from]) ||
+	    !memchr(s + from, '.', len - from) || s[len - 1] == '.' ||
+	    kab_item_scan(s, len, from, comma, &item) ||
+	    !kab_item_scan(s, len, first, comma, &item))
+		return 0;
+	return from;
 }
 
 static bool read_row(const char *s, size_t len, bool comma, struct line_row *row)
 {
 	struct kab_pieces fields = { 0 };
-	size_t i = 0, words = 0, label_end = 0;
+	size_t i = 0, words = 0, label_end = 0, metric, whole;
 
 	row->n = 0;
 	while (len && isspace((unsigned char)s[len - 1]))
 		len--;
+	whole = len;
+	/* The test robot puts the name of the metric last. */
+	metric = trailing_metric(s, len, comma);
+	if (metric)
+		len = metric;
 	while (i < len) {
 		size_t e;
 
@@ -79,8 +102,11 @@ static bool read_row(const char *s, size_t len, bool comma, struct line_row *row
 		}
 		i = e;
 	}
-	row->label.from = 0;
-	row->label.to = label_end;
+	row->label = (struct kab_piece){ 0, label_end };
+	if (metric && words)
+		return false;
+	if (metric)
+		row->label = (struct kab_piece){ metric, whole };
 	if (!row->n || words > LABEL_WORDS_MAX || (words && strchr("+-", s[0]) && s[1] == s[0]))
 		return false;
 	/* "Decay : 32 ms      13.29": what stands close to the words belongs to them. */
@@ -118,9 +144,19 @@ static void form_of(const struct line_row *row, char form[ITEMS_MAX + 1])
 	form[row->n] = '\0';
 }
 
+/* Are the letters of `few` in `many`, in that order? */
+static bool is_part(const char *few, size_t n, const char *many, size_t m)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < m && k < n; i++)
+		k += few[k] == many[i];
+	return k == n;
+}
+
 /*
- * Two forms are of one table when they have the same values and what is attached to a value is equal, or
- * missing in one of them. The richer form into *into.
+ * Two forms are of one table when they have the same values, and what is attached to a value in one of
+ * them is all that is attached in the other, or a part of it. The richer form into *into.
  */
 static bool merge_forms(char into[ITEMS_MAX + 1], const char *other)
 {
@@ -128,20 +164,21 @@ static bool merge_forms(char into[ITEMS_MAX + 1], const char *other)
 	const char *a = into, *b = other;
 	size_t n = 0;
 
-	if ((*a == 'V') != (*b == 'V'))
-		return false;
 	while (*a || *b) {
-		size_t na, nb, more;
+		size_t na, nb;
+		bool richer;
 
 		if (*a != *b)
 			return false;
 		na = 1 + strcspn(a + 1, "V");
 		nb = 1 + strcspn(b + 1, "V");
-		more = na > nb ? na : nb;
-		if (strncmp(a, b, na < nb ? na : nb) != 0 || n + more > ITEMS_MAX)
+		richer = na >= nb;
+		if (richer ? !is_part(b, nb, a, na) : !is_part(a, na, b, nb))
 			return false;
-		memcpy(out + n, na > nb ? a : b, more);
-		n += more;
+		if (n + (richer ? na : nb) > ITEMS_MAX)
+			return false;
+		memcpy(out + n, richer ? a : b, richer ? na : nb);
+		n += richer ? na : nb;
 		a += na;
 		b += nb;
 	}
