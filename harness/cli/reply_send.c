@@ -60,23 +60,22 @@ static int read_password(const char *path, char **ret, struct kab_err *err)
 	return 0;
 }
 
-/* On the terminal, even when the mail came through standard input. */
-static bool agreed(struct kab_cli *cli, const char *server, size_t n)
+/* On the terminal, even when the mail came through standard input. 0 yes, 1 no. */
+static int agreed(const char *server, size_t n, struct kab_err *err)
 {
 	char answer[16] = "";
 	FILE *tty = fopen("/dev/tty", "r+e");
 
-	if (!tty) {
-		kab_cli_warn(cli, "there is no terminal to ask on; pass --yes to send");
-		return false;
-	}
+	if (!tty)
+		return kab_err_set(err, KAB_ERR_ENV,
+				   "nothing was sent: there is no terminal to ask on; pass --yes");
 	fprintf(tty, "Send this to %zu address%s through %s? [y/N] ", n, n == 1 ? "" : "es",
 		server);
 	fflush(tty);
 	if (!fgets(answer, sizeof(answer), tty))
 		answer[0] = '\0';
 	fclose(tty);
-	return answer[0] == 'y' || answer[0] == 'Y';
+	return answer[0] == 'y' || answer[0] == 'Y' ? 0 : 1;
 }
 
 static int security_of(const char *word, enum kab_smtp_security *ret, struct kab_err *err)
@@ -131,7 +130,7 @@ int kab_reply_send(struct kab_cli *cli, const struct kab_args *args, const char 
 	smtp.server = server;
 	smtp.port = (int)number;
 	smtp.password = password;
-	status = !kab_args_flag(args, "yes") && !agreed(cli, server, to->n);
+	status = kab_args_flag(args, "yes") ? 0 : agreed(server, to->n, err);
 	if (status == 0) {
 		smtp.deadline_ns = kab_deadline_s(SEND_S);
 		status = kab_smtp_send(&smtp, message, err);

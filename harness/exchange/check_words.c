@@ -53,13 +53,14 @@ static void count_percents(const struct kab_mail_table *t, size_t ti, struct kab
 	kab_buf_rtrim(&text, ",");
 	for (int k = 0; k < 4; k++)
 		if (conventions[k])
-			kab_buf_addf(&text, "; %s = %s", formulas[k],
-				     (k == 0 && t->direction < 0) || (k == 2 && t->direction > 0)
+			kab_buf_addf(&text, "; counted as %s, so that %s", formulas[k],
+				     k == 3 ? "they are in the unit of the metric"
+				     : k == 1 || (k == 0 && t->direction < 0) ||
+						     (k == 2 && t->direction > 0)
 					     ? "+ is better"
-				     : k == 2 ? "the raw change, + is more"
-				     : k == 1 ? "the ratio of speeds, + is better"
-				     : k == 3 ? "in the unit of the metric"
-					      : "+ is less");
+				     : t->direction ? "+ is worse"
+				     : k == 2	    ? "+ is more"
+						    : "+ is less");
 	kab_check_add(ret, KAB_CHECK_NOTE, (int)ti, "%s", kab_buf_str(&text));
 	if (conventions[0] && conventions[2])
 		kab_check_add(ret, KAB_CHECK_NOTE, (int)ti,
@@ -632,6 +633,8 @@ void kab_check_text(const struct kab_mail_tables *tables, const struct kab_check
 	for (size_t i = 0; i < check->findings.n; i++)
 		errors += check->findings.v[i].severity == KAB_CHECK_ERROR;
 	findings_of(check, -1, out);
+	if (!tables->n)
+		return;
 	kab_buf_addf(out,
 		     errors ? "  %zu thing%s do%s not add up (!); - is a note, ? is what the "
 			      "numbers cannot "

@@ -11,6 +11,9 @@
 #define ITEMS_MAX 48
 #define LABEL_WORDS_MAX 10
 #define HEAD_LINES_MAX 3
+#define COMMA_LINES_MAX 256
+#define ROWS_MAX 2048 /* what is longer goes on as another table */
+#define PLAIN_LINES_MAX 8
 
 struct line_row {
 	struct kab_piece label;
@@ -408,6 +411,16 @@ static bool is_table(const struct kab_mail_table *t, bool heads)
 	return attached && t->n_rows >= 2;
 }
 
+static bool soon_richer(const struct kab_mail_lines *lines, size_t at, bool comma)
+{
+	struct line_row row;
+
+	for (size_t i = at + 1; i < lines->n && i <= at + PLAIN_LINES_MAX; i++)
+		if (read_row(lines->v[i].text, lines->v[i].len, comma, &row) && row.n > 1)
+			return true;
+	return false;
+}
+
 size_t kab_find_aligned(const struct kab_mail_lines *lines, size_t at, size_t after,
 			struct kab_mail_table *ret)
 {
@@ -420,16 +433,21 @@ size_t kab_find_aligned(const struct kab_mail_lines *lines, size_t at, size_t af
 
 	if (memchr(line->text, '|', line->len) || !read_row(line->text, line->len, true, &row))
 		return at;
+	/* A number per line is no table, unless something is attached to some of them. */
+	if (row.n == 1 && row.items[0].kind == KAB_ITEM_VALUE && !soon_richer(lines, at, true))
+		return at;
 	/* Decimal commas are decided over the lines of one depth that follow each other. */
-	for (size_t i = at; i < lines->n && lines->v[i].depth == line->depth &&
-			    !kab_line_is_blank(lines->v[i].text, lines->v[i].len);
+	for (size_t i = at;
+	     i < lines->n && i < at + COMMA_LINES_MAX && lines->v[i].depth == line->depth &&
+	     !kab_line_is_blank(lines->v[i].text, lines->v[i].len);
 	     i++)
 		comma = comma || (read_row(lines->v[i].text, lines->v[i].len, true, &row) &&
 				  kab_item_comma_is_decimal(lines->v[i].text, lines->v[i].len));
 	if (!read_row(line->text, line->len, comma, &row))
 		return at;
 	form_of(&row, form);
-	for (size_t i = at; i < lines->n && lines->v[i].depth == line->depth; i++) {
+	for (size_t i = at; i < lines->n && lines->v[i].depth == line->depth && n_rows < ROWS_MAX;
+	     i++) {
 		const struct kab_mail_line *l = &lines->v[i];
 
 		if (kab_line_is_rule(l->text, l->len))

@@ -316,6 +316,7 @@ class Send(Mail):
         done = subprocess.run(["setsid", e2e.KAB, "--db", self.db, "reply", self.parent, "better", "--send", "--smtp-server",
                                "127.0.0.1", "--smtp-port", port, "--smtp-encryption", "none"], text=True,
                               capture_output=True, stdin=subprocess.DEVNULL, env=self.env, timeout=60)
+        self.assertEqual(done.returncode, 4)
         self.assertRegex(done.stderr, "pass --yes")
         self.assertEqual(os.listdir(folder), [])
 
