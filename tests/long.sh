@@ -75,8 +75,10 @@ calibration() {
 
 kill_() {
 	release || return 1
-	ctest --test-dir build/release --output-on-failure -R 'detach|lease|stop|resume|kill|readers|faults' --repeat "until-fail:$rounds" \
-		--timeout 3600
+	ctest --test-dir build/release --output-on-failure -R 'detach|lease|stop|resume|kill|readers|faults' -E '^fault_' \
+		--repeat "until-fail:$rounds" --timeout 3600 || return 1
+	KAB_TEST_KILLS=200 KAB_TEST_LINKS=40 KAB_TEST_HOSTS=40 ctest --test-dir build/release --verbose -R '^fault_' \
+		--timeout 7200
 }
 
 lab() {
