@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The openssh transport. Beside the master a small shell waits for the end of our pipe, so that
- * it ends with us, also when we are killed. Commands must never open a connection of their own,
+ * it ends with us, also when we are killed, and its folder goes. Commands must never open a connection of their own,
  * which would pass by the checks made here: they read no configuration and have a ProxyCommand that
  * fails.
  */
@@ -111,9 +111,9 @@ static int make_options(struct kab_openssh *s, const struct kab_wait *wait, stru
 
 static int start_master(struct kab_openssh *s, struct kab_err *err)
 {
-	static const char script[] =
-		"exec 3<&0; p=$$; { read -r x <&3; kill \"$p\"; } >/dev/null 2>&1 & "
-		"exec \"$@\" </dev/null 3<&-";
+	static const char script[] = "exec 3<&0; p=$$; { read -r x <&3; kill \"$p\"; rm -rf -- "
+				     "\"$0\"; } >/dev/null 2>&1 & "
+				     "exec \"$@\" </dev/null 3<&-";
 	struct kab_strv argv kab_autostrv = KAB_STRV_INIT;
 	int life[2] = { -1, -1 }, null = open("/dev/null", O_WRONLY | O_CLOEXEC), log;
 	int rc = -1;
@@ -121,7 +121,7 @@ static int start_master(struct kab_openssh *s, struct kab_err *err)
 	kab_strv_add(&argv, "sh");
 	kab_strv_add(&argv, "-c");
 	kab_strv_add(&argv, script);
-	kab_strv_add(&argv, "sh");
+	kab_strv_add(&argv, s->folder);
 	kab_strv_add(&argv, "ssh");
 	kab_strv_add(&argv, "-MNT");
 	kab_strv_copy(&argv, &s->options);
@@ -146,8 +146,9 @@ static int start_master(struct kab_openssh *s, struct kab_err *err)
 
 static void end_master(struct kab_openssh *s)
 {
-	close_fd(&s->life);
+	/* In this order: the shell beside it is not to act on the end of the pipe. */
 	kab_child_end(s->pid, END_MS);
+	close_fd(&s->life);
 	s->pid = 0;
 	if (s->socket)
 		unlink(s->socket);
