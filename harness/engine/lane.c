@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "engine/adaptive.h"
 #include "engine/conditions.h"
+#include "engine/method.h"
 #include "engine/probe.h"
 
 #define CONNECT_S 60.0
@@ -457,6 +458,13 @@ static int give_back(struct kab_lane *lane, struct kab_err *err)
 			return -1;
 	}
 	sweep(lane);
+	/* No choice of ours is to outlive the run. */
+	if (lane->host->boot != KAB_BOOT_NONE) {
+		struct kab_method_host mh = { .host = lane->host, .session = lane->session };
+		struct kab_wait soon = last_wait(15);
+
+		kab_method_clear(&mh, &soon, NULL);
+	}
 	wait = last_wait(15);
 	return kab_lease_release(lane->session, &lane->lease, &wait, err);
 }

@@ -161,6 +161,8 @@ class Faults:
         check(used == [(2, 2)], used)
         shown = lab.run("show", "reset", status=0)
         check("unexpected-reboot" in shown.out, shown.out)
+        env = lab.guest(HOST, "grub-editenv - list")
+        check("kab_args=kab" not in env and "next_entry=kab" not in env, "a choice outlives the run: " + env)
 
     def killed_while_down(self):
         """kab is killed while the host restarts; resume goes on as if nothing had been."""
