@@ -158,8 +158,12 @@ static bool kernels_with_moments(const struct kab_mail_tables *tables, size_t ti
 				 struct kab_check *ret)
 {
 	const struct kab_mail_table *t = &tables->v[ti];
-	char **labels = labels_of(t);
 	bool any = false;
+	char **labels;
+
+	if (find_head(t, "mean", "average") < 0 || find_head(t, "std", "stddev") < 0)
+		return false;
+	labels = labels_of(t);
 
 	for (size_t r = 0; r < t->n_rows; r++) {
 		int b = kab_check_base_of(labels, t->n_rows, r);

@@ -224,7 +224,7 @@ static void name_spread(const struct kab_mail_table *t, size_t ti, struct kab_ch
 	size_t n_noisy = 0, n_inside = 0, fractions = 0, squares = 0;
 
 	for (size_t r = 0; r < t->n_rows; r++) {
-		double most = NAN, change = change_in_row(ret, ti, r);
+		double most = NAN;
 
 		for (size_t c = 0; c < t->n_cols; c++) {
 			double v = spread_of(t, r, c);
@@ -239,7 +239,7 @@ static void name_spread(const struct kab_mail_table *t, size_t ti, struct kab_ch
 		}
 		if (most > 10)
 			add_name(&noisy, &n_noisy, t->rows[r].label);
-		if (isfinite(most) && change <= most)
+		if (isfinite(most) && change_in_row(ret, ti, r) <= most)
 			add_name(&inside, &n_inside, t->rows[r].label);
 	}
 	if (n_noisy)

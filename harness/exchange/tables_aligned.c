@@ -426,7 +426,7 @@ size_t kab_find_aligned(const struct kab_mail_lines *lines, size_t at, size_t af
 {
 	const struct kab_mail_line *line = &lines->v[at];
 	struct line_row *rows = NULL;
-	size_t n_rows = 0, end = at, *row_line = NULL, from;
+	size_t n_rows = 0, cap = 0, end = at, *row_line = NULL, from;
 	char form[ITEMS_MAX + 1], other[ITEMS_MAX + 1];
 	struct line_row row;
 	bool comma = false;
@@ -463,8 +463,11 @@ size_t kab_find_aligned(const struct kab_mail_lines *lines, size_t at, size_t af
 		form_of(&row, other);
 		if (!merge_forms(form, other))
 			break;
-		rows = kab_xreallocarray(rows, n_rows + 1, sizeof(*rows));
-		row_line = kab_xreallocarray(row_line, n_rows + 1, sizeof(*row_line));
+		if (n_rows == cap) {
+			cap = cap ? 2 * cap : 16;
+			rows = kab_xreallocarray(rows, cap, sizeof(*rows));
+			row_line = kab_xreallocarray(row_line, cap, sizeof(*row_line));
+		}
 		rows[n_rows] = row;
 		row_line[n_rows++] = i;
 		end = i + 1;
