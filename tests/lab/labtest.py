@@ -82,7 +82,7 @@ class Lab:
         print("guests are up after %.0f s" % (time.monotonic() - began), flush=True)
         with open(self.path("kernels.json"), encoding="utf-8") as f:
             self.kernels = json.load(f)
-        # An emulated kernel hangs once in a while before its first line: that costs this, and a second try.
+        # On a busy machine an emulated boot can take minutes; a lost one is not to cost ten.
         shutil.copy(self.lab_file(boot_deadline_s=240), self.path("lab.json"))
 
     def __enter__(self):
