@@ -660,6 +660,28 @@ int kab_circumstances_across(struct kab_store *store, const struct kab_compared 
 	return status < 0 ? -1 : 0;
 }
 
+static size_t count_hosts(const struct kab_boot_info *boots, size_t n)
+{
+	struct kab_strv kab_autostrv hosts = KAB_STRV_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		if (!kab_strv_has(&hosts, boots[i].host))
+			kab_strv_add(&hosts, boots[i].host);
+	return hosts.n;
+}
+
+/* The head describes one host: with several, the reader must not take it for all. */
+static void say_first_of(char **text, size_t hosts)
+{
+	char *longer;
+
+	if (hosts < 2)
+		return;
+	longer = kab_xasprintf("%s (the first of %zu hosts, as are the lines below)", *text, hosts);
+	free(*text);
+	*text = longer;
+}
+
 int kab_circumstances(struct kab_store *store, const struct kab_run_info *run,
 		      const struct kab_judgement *judgement, bool names, struct kab_preamble *ret,
 		      struct kab_err *err)
@@ -676,6 +698,7 @@ int kab_circumstances(struct kab_store *store, const struct kab_run_info *run,
 		order_kernels(judgement, &list);
 		if (list.n && list.v[0].facts.n) {
 			ret->machine = machine_text(&list.v[0].facts);
+			say_first_of(&ret->machine, count_hosts(boots, n));
 			ret->power = power_text(&list.v[0].facts, judgement);
 			ret->virt = kab_xstrdup(kab_facts_get(&list.v[0].facts, "virt"));
 			add_nodes(&list.v[0].facts, &ret->nodes);

@@ -59,14 +59,6 @@ static void add_row(struct kab_store *store, const struct kab_job *job, const ch
 	}
 }
 
-static const char *machine_of(const struct kab_boot_info *boots, size_t n, const char *host)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(boots[i].host, host) && boots[i].machine_hash && *boots[i].machine_hash)
-			return boots[i].machine_hash;
-	return NULL;
-}
-
 char *kab_noise_floor_text(struct kab_store *store, const struct kab_run_info *run,
 			   const struct kab_judgement *judgement)
 {
@@ -85,7 +77,7 @@ char *kab_noise_floor_text(struct kab_store *store, const struct kab_run_info *r
 	if (!job.aa && kab_store_list_boots(store, run->id, &boots, &n_boots, NULL) == 0)
 		for (size_t i = 0; i < judgement->n; i++) {
 			const char *machine =
-				machine_of(boots, n_boots, judgement->v[i].data->host);
+				kab_engine_machine_of(boots, n_boots, judgement->v[i].data->host);
 
 			if (judgement->v[i].verdict && machine)
 				add_row(store, &job, machine, &judgement->v[i], &f);

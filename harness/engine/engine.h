@@ -50,6 +50,9 @@ void kab_engine_store_step(const struct kab_plan *plan, const struct kab_suite *
  * verdict and has two or more boots (or restarts) per label. */
 int kab_engine_store_noise(struct kab_store *store, int64_t run_id, struct kab_err *err);
 
+/* Machine hash of a host as one of its boots proved it; borrowed, NULL when none did. */
+const char *kab_engine_machine_of(const struct kab_boot_info *boots, size_t n, const char *host);
+
 /* ---- executing ---- */
 
 enum kab_lane_outcome {

@@ -26,7 +26,7 @@ static double pooled_cv(const struct kab_judged_row *row)
 	return n ? sqrt(sum / (double)n) : NAN;
 }
 
-static const char *machine_of(const struct kab_boot_info *boots, size_t n, const char *host)
+const char *kab_engine_machine_of(const struct kab_boot_info *boots, size_t n, const char *host)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(boots[i].host, host) && boots[i].machine_hash && *boots[i].machine_hash)
@@ -76,9 +76,10 @@ int kab_engine_store_noise(struct kab_store *store, int64_t run_id, struct kab_e
 		status = 0;
 		for (size_t i = 0; status == 0 && i < judgement.n; i++)
 			if (judgement.v[i].verdict)
-				status = store_row(
-					store, &job, &judgement.v[i],
-					machine_of(boots, n_boots, judgement.v[i].data->host), err);
+				status = store_row(store, &job, &judgement.v[i],
+						   kab_engine_machine_of(boots, n_boots,
+									 judgement.v[i].data->host),
+						   err);
 	}
 	kab_judgement_release(&judgement);
 	kab_row_list_release(&rows);
