@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lib_sshd.h"
 
+#include <netinet/in.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -69,6 +74,58 @@ int sshd_start(struct sshd_rig *rig, const char *name, const char *args)
 	if (!sshd_start_or_skip(rig, name, args, &port))
 		fail_msg("no sshd");
 	return port;
+}
+
+int tcp_start(bool mute, pid_t *pid)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t len = sizeof(sa);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	/* The kernel chooses the port, and it listens before anybody is told. */
+	if (fd < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(fd, 50) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&sa, &len) < 0)
+		fail_msg("cannot listen");
+	*pid = fork();
+	if (*pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;) {
+			int in = accept(fd, NULL, NULL);
+
+			if (in >= 0 && !mute)
+				close(in);
+		}
+	}
+	close(fd);
+	return ntohs(sa.sin_port);
+}
+
+void tcp_stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+void tcp_hold(int port, int n, unsigned seconds)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET,
+				  .sin_port = htons((uint16_t)port),
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int fds[16];
+
+	assert_in_range(n, 1, KAB_ARRAY_SIZE(fds));
+	for (int i = 0; i < n; i++) {
+		fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (fds[i] < 0 || connect(fds[i], (struct sockaddr *)&sa, sizeof(sa)) < 0)
+			fail_msg("cannot connect to port %d", port);
+	}
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sleep(seconds);
+		_exit(0);
+	}
+	for (int i = 0; i < n; i++)
+		close(fds[i]);
 }
 
 void sshd_rig_up(struct sshd_rig *rig)

@@ -250,6 +250,7 @@ static void test_refusals(void **state)
 	struct kab_wait w = in_s(10);
 	struct kab_err err;
 	int64_t t0;
+	pid_t pid;
 
 	(void)state;
 	free(rig_sh(&rig, NULL,
@@ -258,7 +259,8 @@ static void test_refusals(void **state)
 		    "plain/sshd_config)\n  IdentityFile $D/stranger\n  IdentitiesOnly yes\n"
 		    "  IdentityAgent none\n  UserKnownHostsFile $D/known_hosts\n"
 		    "Host nowhere\n  HostName no-such-host.invalid\nHost closed\n  HostName "
-		    "127.0.0.1\n  Port 1\nHost silent\n  HostName 127.0.0.1\n  Port 19912\nEND\n"));
+		    "127.0.0.1\n  Port 1\nHost silent\n  HostName 127.0.0.1\n  Port %d\nEND\n",
+		    tcp_start(true, &pid)));
 	err = open_fails("stranger", "openssh");
 	has(&err, KAB_ERR_AUTH, "authorized_keys");
 	err = open_fails("nowhere", "openssh");
@@ -272,16 +274,13 @@ static void test_refusals(void **state)
 	assert_int_equal(kab_transport_openssh.open(&ep, &w, &s, &err), -1);
 	has(&err, KAB_ERR_CONFIG, "no/such/file");
 	/* Takes the connection and never says a word. */
-	char *pid kab_autofree = rig_sh(&rig, NULL,
-					"socat TCP-LISTEN:19912,bind=127.0.0.1,reuseaddr,fork "
-					"EXEC:'sleep 30' >/dev/null 2>&1 & echo $!; sleep 0.3");
 	ep = endpoint("silent");
 	w = in_s(2);
 	t0 = kab_now_mono_ns();
 	assert_int_equal(kab_transport_openssh.open(&ep, &w, &s, &err), -1);
 	has(&err, KAB_ERR_TIMEOUT, "no answer in time");
 	assert_true(kab_now_mono_ns() - t0 < 4 * KAB_NS_PER_S);
-	free(rig_sh(&rig, NULL, "kill %s || :", pid));
+	tcp_stop(pid);
 }
 
 static void test_jump(void **state)
@@ -498,11 +497,7 @@ static void test_crowded_server(void **state)
 	struct kab_session *s[6];
 
 	(void)state;
-	sshd_start(&rig, "crowd", "MaxStartups 2:60:10");
-	free(rig_sh(
-		&rig, NULL,
-		"p=$(sed -n 's/^Port //p' $D/crowd/sshd_config); for i in 1 2 3; do "
-		"timeout 4 socat -u TCP:127.0.0.1:$p STDOUT >/dev/null 2>&1 & done; sleep 0.5"));
+	tcp_hold(sshd_start(&rig, "crowd", "MaxStartups 2:60:10"), 3, 4);
 	for (size_t i = 0; i < KAB_ARRAY_SIZE(s); i++)
 		s[i] = open_ok(&ep);
 	for (size_t i = 0; i < KAB_ARRAY_SIZE(s); i++)

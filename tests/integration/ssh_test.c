@@ -439,19 +439,35 @@ static void test_rsa_only_server(void **state)
 
 static void test_not_a_server(void **state)
 {
-	char *pid kab_autofree = NULL;
+	char *text kab_autofree = NULL;
 	struct kab_err err;
+	pid_t pid;
 
 	(void)state;
-	pid = rig_sh(
-		&rig, NULL,
-		"socat TCP-LISTEN:19911,bind=127.0.0.1,reuseaddr,fork EXEC:true >/dev/null 2>&1 "
-		"& echo $!");
-	add_host("Host mute\n  HostName 127.0.0.1\n  Port 19911\n");
-	usleep(300000);
+	text = kab_xasprintf("Host mute\n  HostName 127.0.0.1\n  Port %d\n",
+			     tcp_start(false, &pid));
+	add_host(text);
 	err = open_fails("mute");
 	has(&err, KAB_ERR_CONNECT, "before it said anything");
-	free(rig_sh(&rig, NULL, "kill %s || :", pid));
+	tcp_stop(pid);
+}
+
+/* Of the rig itself: a server that cannot have its port takes another, and listens when we are told. */
+static void test_taken_port(void **state)
+{
+	struct kab_endpoint ep = endpoint("moved");
+	char *args kab_autofree = NULL;
+	struct kab_session *s;
+	pid_t pid;
+	int taken;
+
+	(void)state;
+	taken = tcp_start(false, &pid);
+	args = kab_xasprintf("-p %d", taken);
+	assert_int_not_equal(sshd_start(&rig, "moved", args), taken);
+	tcp_stop(pid);
+	s = open_ok(&ep);
+	s->ops->close(s);
 }
 
 static void test_chatty_login_shell(void **state)
@@ -566,11 +582,7 @@ static void test_crowded_server(void **state)
 
 	(void)state;
 	/* From two unfinished logins on, each new one is dropped with a chance of 60 %. */
-	sshd_start(&rig, "crowd", "MaxStartups 2:60:10");
-	free(rig_sh(
-		&rig, NULL,
-		"p=$(sed -n 's/^Port //p' $D/crowd/sshd_config); for i in 1 2 3; do "
-		"timeout 4 socat -u TCP:127.0.0.1:$p STDOUT >/dev/null 2>&1 & done; sleep 0.5"));
+	tcp_hold(sshd_start(&rig, "crowd", "MaxStartups 2:60:10"), 3, 4);
 	for (size_t i = 0; i < KAB_ARRAY_SIZE(s); i++)
 		s[i] = open_ok(&ep);
 	for (size_t i = 0; i < KAB_ARRAY_SIZE(s); i++)
@@ -605,6 +617,7 @@ int main(void)
 		cmocka_unit_test(test_config_words),
 		cmocka_unit_test(test_rsa_only_server),
 		cmocka_unit_test(test_not_a_server),
+		cmocka_unit_test(test_taken_port),
 		cmocka_unit_test(test_chatty_login_shell),
 		cmocka_unit_test(test_server_killed),
 		cmocka_unit_test(test_server_stopped),

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Throw-away ssh servers on 127.0.0.1 for tests: own host keys, own user key, a free port.
 #
-#   sshd.sh start DIR NAME [-s openssh|dropbear] [-k TYPES] [OPTION VALUE]...
-#       Starts a server called NAME and prints its port. Several may share a DIR. TYPES are its host
-#       keys (default "ed25519"; also "ecdsa", "rsa", comma separated); OPTION VALUE go into its
-#       sshd_config (before the defaults, so they win). dropbear needs root and a mount namespace.
+#   sshd.sh start DIR NAME [-s openssh|dropbear] [-k TYPES] [-p PORT] [OPTION VALUE]...
+#       Starts a server called NAME, waits until it listens, and prints its port. Several may share a
+#       DIR. TYPES are its host keys (default "ed25519"; also "ecdsa", "rsa", comma separated); OPTION
+#       VALUE go into its sshd_config (before the defaults, so they win). dropbear needs root and a mount
+#       namespace. With -p PORT that port is tried first; when it is taken another is.
 #   sshd.sh stop DIR [NAME]      ends it, its sessions too; without NAME all of them
 #   sshd.sh pid DIR NAME         process id of the server
 #   sshd.sh sessions DIR NAME    process ids of its running sessions
@@ -21,7 +22,7 @@
 # Always stop what was started, e.g. with  trap 'sshd.sh stop DIR' EXIT.
 set -u
 cmd=${1:-} dir=${2:-} name=${3:-}
-[ -n "$dir" ] || { sed -n '3,23s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ -n "$dir" ] || { sed -n '3,24s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 here=$dir/$name
@@ -32,10 +33,13 @@ skip() {
 	exit 77
 }
 
-# A number for trying ports; $$ alone would make two starts in a row collide.
+# A port to try, outside the range that outgoing connections of this machine take theirs from: one of
+# those may hold a port that looks free a moment before.
 random_port() {
-	n=$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')
-	echo $((20000 + n % 40000))
+	read -r low high </proc/sys/net/ipv4/ip_local_port_range
+	if [ "$low" -gt 12000 ]; then from=10000 to=$low; else from=$((high + 1)) to=65536; fi
+	n=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+	echo $((from + n % (to - from)))
 }
 
 server_pid() {
@@ -106,8 +110,22 @@ start_openssh() {
 			LogLevel DEBUG1
 		END
 	} >"$here/sshd_config"
+	touch "$here/log"
+	seen=$(wc -c <"$here/log")
+	rm -f "$here/pid"
 	# Absolute paths: a re-executed child runs in /.
-	"$(command -v sshd)" -f "$here/sshd_config" -E "$here/log"
+	"$(command -v sshd)" -f "$here/sshd_config" -E "$here/log" || return 1
+	# It goes to the background before it binds: its status says nothing of that, its log and pid file do.
+	n=0
+	until [ -s "$here/pid" ] && kill -0 "$(cat "$here/pid")"; do
+		tail -c "+$((seen + 1))" "$here/log" | grep -q '^Cannot bind any address' && return 1
+		if [ $n -ge 600 ]; then
+			echo "$0: $name does not listen after a minute" >&2
+			return 1
+		fi
+		sleep 0.1
+		n=$((n + 1))
+	done
 }
 
 # It reads ~/.ssh only, so it gets a passwd file with another home, in a namespace of its own.
@@ -143,11 +161,12 @@ case $cmd in
 start)
 	[ -n "$name" ] || exit 2
 	shift 3
-	server=openssh types=ed25519 options=
+	server=openssh types=ed25519 options='' port=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		-s) server=$2 ;;
 		-k) types=$2 ;;
+		-p) port=$2 ;;
 		*) options="$options
 $1 $2" ;;
 		esac
@@ -156,12 +175,14 @@ $1 $2" ;;
 	mkdir -p "$here"
 	make_keys
 	tries=0
-	until port=$(random_port) && "start_$server" "$port"; do
+	: "${port:=$(random_port)}"
+	until "start_$server" "$port"; do
 		tries=$((tries + 1))
-		if [ $tries -ge 10 ]; then
+		if [ $tries -ge 20 ]; then
 			cat "$here/log" >&2
 			exit 1
 		fi
+		port=$(random_port)
 	done
 	for t in $(echo "$types" | tr , ' '); do
 		echo "[127.0.0.1]:$port $(cut -d' ' -f1,2 "$here/host_$t.pub")" >>"$dir/known_hosts"
@@ -177,12 +198,6 @@ $1 $2" ;;
 		  UserKnownHostsFile $dir/known_hosts
 		  GlobalKnownHostsFile none
 	END
-	# The pid file comes a moment after the socket.
-	n=0
-	while [ ! -s "$here/pid" ] && [ $n -lt 50 ]; do
-		sleep 0.1
-		n=$((n + 1))
-	done
 	if [ -n "${KAB_SSHD_OWNER:-}" ]; then
 		{
 			while kill -0 "$KAB_SSHD_OWNER" 2>/dev/null && [ -s "$here/pid" ]; do
