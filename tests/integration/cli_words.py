@@ -12,7 +12,6 @@ import e2e_lib as e2e
 class Nothing(e2e.Case):
     """A run that came to nothing: one line that tells what to type, and no table."""
 
-    @e2e.needs_private
     def test_refused_lease(self):
         slow = self.suite([self.synthetic(sleep_s=60)], name="slow.json", repeat={"iterations": 1})
         holder = self.start("run", slow, "--kernel", "a=running", "--name", "holder")

@@ -123,7 +123,6 @@ class Smt(e2e.Case):
                 values.append(f.read().strip())
         return values
 
-    @e2e.needs_private
     def test_off_and_back(self):
         self.assertEqual(self.condition("check", "smt").returncode, 0)
         r = self.condition("apply", self.path("notes"), "smt", "off")
@@ -135,7 +134,6 @@ class Smt(e2e.Case):
         self.assertEqual(self.online(), ["1", "1", "1"])
         self.assertFalse(os.path.exists(self.path("notes/undo")))
 
-    @e2e.needs_private
     def test_control_file(self):
         os.mkdir(self.cpu + "/smt")
         control = self.write(self.cpu + "/smt/control", "on\n")
@@ -147,7 +145,6 @@ class Smt(e2e.Case):
         with open(control, encoding="ascii") as f:
             self.assertEqual(f.read(), "on\n")
 
-    @e2e.needs_private
     def test_several_governors_are_noted_one_by_one(self):
         for n, governor in enumerate(("schedutil", "powersave", "schedutil", "performance")):
             os.mkdir("%s/cpu%d/cpufreq" % (self.cpu, n))
@@ -199,7 +196,6 @@ class TwoControllers(e2e.Case):
 
 @unittest.skipUnless(e2e.is_root(), "mounts a small file system")
 class DiskFull(e2e.Case):
-    @e2e.needs_private
     def test_stops_at_the_first_refused_commit_and_resumes_from_the_target(self):
         disk = self.path("disk")
         os.mkdir(disk)
@@ -303,8 +299,7 @@ class Secrets(e2e.Case):
         for secret in secrets:
             for text in said + [stored]:
                 self.assertNotIn(secret, text)
-            if e2e.private():
-                self.assertFalse([w for w in seen if secret in w])
+            self.assertFalse([w for w in seen if secret in w])
 
 
 if __name__ == "__main__":

@@ -101,7 +101,6 @@ class Host:
         return dict({"ssh": self.name, "ssh_config": self.sshd + "/ssh_config"}, **more)
 
 
-@e2e.needs_private
 @unittest.skipUnless(e2e.is_root(), "needs root for its servers")
 class Ssh(e2e.Case):
     def setUp(self):

@@ -81,7 +81,6 @@ class Link(threading.Thread):
         self.listener.close()
 
 
-@e2e.needs_private
 @unittest.skipUnless(e2e.is_root(), "needs root for its servers")
 class Hosts(e2e.Case):
     host = e2e_ssh.Ssh.host

@@ -247,7 +247,6 @@ class Secrets(e2e.Case):
     PLANTED = {"KAB_BMC_PASSWORD": "hunter2-bmc-7d1f", "KAB_SMTP_PASSWORD": "hunter2-smtp-9a3c",
                "KAB_TOKEN": "hunter2-token-5e8b"}
 
-    @e2e.needs_private
     def test_not_in_store_logs_argv_events_reports_or_core(self):
         env = dict(self.env, **self.PLANTED)
         self.standin("java", "exit 1\n")

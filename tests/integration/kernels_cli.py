@@ -53,7 +53,6 @@ class Kernels(e2e.Case):
         self.assertTrue(self.has("lib/modules/" + THEIRS))
         self.assertEqual(self.lease_owner(), "-")
 
-    @e2e.needs_private
     def test_a_leased_host_is_left_alone(self):
         suite = self.suite([self.synthetic(sleep_s=60)], repeat={"iterations": 1})
         run = self.start("run", suite, "--kernel", "a=running")

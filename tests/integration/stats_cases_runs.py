@@ -98,7 +98,6 @@ class Length(e2e.Case):
                                 r"the first 8 blocks")
         self.assertRegex(r.out, r"up to 40 steps")
 
-    @e2e.needs_private
     def test_killed_in_an_extension_and_resumed(self):
         suite = self.quick(sd=30, sleep_s=0.2)
         words = ["run", suite, "--kernel", "base=running", "--kernel", "same=running", "--until", "0.05", "--boots",
