@@ -110,12 +110,14 @@ static void test_dropbear(void **state)
 /* Sessions die in the middle of the run; it goes on and is fetched once, whole. */
 static void test_lost_link(void **state)
 {
-	char *script kab_autofree =
-		kab_xasprintf("echo x >>%s/count; echo one; sleep 3; echo two", rig.dir);
+	char *script kab_autofree = kab_xasprintf(
+		"echo x >>%s/count; echo one; until [ -e %s/go ]; do sleep 0.1; done; "
+		"echo two",
+		rig.dir, rig.dir);
 	const char *const argv[] = { "sh", "-c", script, NULL };
-	struct kab_detach_spec spec = { .run_id = "link", .argv = argv, .timeout_s = 20 };
+	struct kab_detach_spec spec = { .run_id = "link", .argv = argv, .timeout_s = 100 };
 	struct kab_detach_result res;
-	struct kab_wait w = in_s(40);
+	struct kab_wait w = in_s(110);
 	struct link l;
 
 	(void)state;
@@ -131,6 +133,7 @@ static void test_lost_link(void **state)
 	link_up(&l, "plain", work);
 	ok(&l, kab_detach_start(l.d, &spec, &w, &res, &l.err)); /* repeated: not run again */
 	assert_int_equal(res.state, KAB_DETACH_RUNNING);
+	free(rig_sh(&rig, NULL, "touch $D/go"));
 	ok(&l, kab_detach_wait(l.d, "link", &w, &res, &l.err));
 	assert_int_equal(res.state, KAB_DETACH_DONE);
 	check_stdout(&l, "link", "one\ntwo\n");
