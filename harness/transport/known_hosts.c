@@ -97,25 +97,31 @@ static void add_line(struct kab_known_hosts *kh, const char *line, int no,
 	key->line = no;
 }
 
+void kab_known_hosts_read(struct kab_known_hosts *kh, const char *found, const char *file)
+{
+	struct kab_strv lines kab_autostrv = KAB_STRV_INIT;
+	enum kab_known_marker marker;
+	int no;
+
+	kab_strv_split(&lines, found, '\n');
+	for (size_t i = 0; i + 1 < lines.n; i++)
+		if (read_found(lines.v[i], &no, &marker))
+			add_line(kh, lines.v[++i], no, marker, file);
+}
+
 static int look_up(struct kab_known_hosts *kh, const char *file, const struct kab_wait *wait,
 		   struct kab_err *err)
 {
 	const char *argv[] = { "ssh-keygen", "-F", kh->name, "-f", file, NULL };
 	struct kab_exec req = { .argv = argv };
-	struct kab_strv lines kab_autostrv = KAB_STRV_INIT;
 	struct kab_exec_result res;
-	enum kab_known_marker marker;
-	int no;
 
 	if (access(file, R_OK) != 0)
 		return 0;
 	if (kab_child_run(&req, wait, &res, err) < 0)
 		return kab_err_prefix(err, "looking up host keys in '%s'", file);
-	kab_strv_split(&lines, kab_buf_str(&res.out), '\n');
+	kab_known_hosts_read(kh, kab_buf_str(&res.out), file);
 	kab_exec_result_release(&res);
-	for (size_t i = 0; i + 1 < lines.n; i++)
-		if (read_found(lines.v[i], &no, &marker))
-			add_line(kh, lines.v[++i], no, marker, file);
 	return 0;
 }
 

@@ -31,6 +31,9 @@ struct kab_known_hosts {
 int kab_known_hosts_load(const struct kab_ssh_config *cfg, const struct kab_wait *wait,
 			 struct kab_known_hosts *ret, struct kab_err *err);
 
+/* The reading of `ssh-keygen -F` output alone: appends to *kh. Pure. file: where it looked. */
+void kab_known_hosts_read(struct kab_known_hosts *kh, const char *found, const char *file);
+
 /*
  * Host key algorithms in the order of preference: those of which a key is known first, because a
  * server that has several shows only one. Caller frees.
