@@ -35,7 +35,7 @@ void kab_set_trouble(const struct kab_set_summary *set, char buf[64])
 		snprintf(buf, 64, "fail %zu/%zu", data->n_failed, planned);
 	else if (missing && missing < planned)
 		snprintf(buf, 64, "missing %zu/%zu", missing, planned);
-	else if (!set->n_values)
+	else if (!kab_set_any(set))
 		snprintf(buf, 64, "missing");
 }
 
@@ -54,7 +54,7 @@ void kab_cell_mean(struct kab_cell *cell, const struct kab_set_summary *set)
 {
 	char trouble[64];
 
-	if (set->n_values) {
+	if (kab_set_any(set)) {
 		kab_cell_number(cell, set->mean, kab_set_mean_decimals(set));
 		return;
 	}
@@ -97,7 +97,7 @@ void kab_view_choose_unit(const struct kab_group *g, struct kab_view_opts *opts)
 		for (size_t k = 0; k < kab_group_row(g, i)->n_sets; k++) {
 			const struct kab_set_summary *set = &kab_group_row(g, i)->sets[k];
 
-			if (!set->n_values)
+			if (!kab_set_any(set))
 				continue;
 			most = fmax(most, fabs(set->mean));
 			least = fmin(least, fabs(set->mean));
@@ -124,7 +124,7 @@ void kab_cell_spread(struct kab_cell *cell, const struct kab_set_summary *set,
 		       : pm == KAB_PM_CI95 ? (set->ci_hi - set->ci_lo) / 2
 					   : set->cv_pct;
 
-	if (!set->n_values)
+	if (!kab_set_any(set))
 		return;
 	if (!isfinite(value))
 		kab_cell_word(cell, "n/a");

@@ -28,12 +28,20 @@ static void add_span(struct kab_buf *buf, const struct span *s)
 
 struct counts {
 	struct span boots, per_boot;
-	bool restarts, any, one_boot, failed, part_missing, missing;
+	struct span summary; /* n of summaries: lo is SIZE_MAX without any */
+	bool boots_unknown, restarts, any, one_boot, failed, part_missing, missing;
 };
+
+static bool has_summaries(const struct counts *c)
+{
+	return c->summary.lo != SIZE_MAX;
+}
 
 static struct counts count(const struct kab_group *g, const struct kab_view_opts *opts)
 {
-	struct counts c = { .boots = { SIZE_MAX, 0 }, .per_boot = { SIZE_MAX, 0 } };
+	struct counts c = { .boots = { SIZE_MAX, 0 },
+			    .per_boot = { SIZE_MAX, 0 },
+			    .summary = { SIZE_MAX, 0 } };
 
 	for (size_t i = 0; i < g->n; i++) {
 		const struct kab_judged_row *row = kab_group_row(g, i);
@@ -48,9 +56,12 @@ static struct counts count(const struct kab_group *g, const struct kab_view_opts
 			c.failed |= !strncmp(trouble, "fail", 4);
 			c.part_missing |= !strncmp(trouble, "missing ", 8);
 			c.missing |= !strcmp(trouble, "missing");
+			if (set->summary)
+				widen(&c.summary, set->n_units);
 			if (!set->n_values)
 				continue;
 			c.any = true;
+			c.boots_unknown |= row->data->boots_unknown;
 			c.restarts |= row->data->restarts;
 			c.one_boot |= set->n_boots == 1;
 			widen(&c.boots, set->n_boots);
@@ -61,22 +72,35 @@ static struct counts count(const struct kab_group *g, const struct kab_view_opts
 	return c;
 }
 
-/* "n=5 boots x 10", "n=10 in one boot", "n=4..5 boots x 8..10". */
+/* "n=5 boots x 10", "n=10 in one boot", "n=4..5 boots x 8..10"; of what was imported also "n=10,
+ * boots unknown", "n=10 (summary only), boots unknown". */
 static char *n_text(const struct counts *c)
 {
 	const char *word = c->restarts ? "restart" : "boot";
 	struct kab_buf buf = KAB_BUF_INIT;
 
 	kab_buf_adds(&buf, "n=");
+	if (!c->any && has_summaries(c)) {
+		add_span(&buf, &c->summary);
+		kab_buf_adds(&buf, " (summary only), boots unknown");
+		return kab_buf_detach(&buf);
+	}
 	if (!c->any) {
 		kab_buf_addc(&buf, '0');
 	} else if (c->boots.hi == 1) {
 		add_span(&buf, &c->per_boot);
-		kab_buf_addf(&buf, " in one %s", word);
+		if (c->boots_unknown)
+			kab_buf_adds(&buf, ", boots unknown");
+		else
+			kab_buf_addf(&buf, " in one %s", word);
 	} else {
 		add_span(&buf, &c->boots);
 		kab_buf_addf(&buf, " %ss x ", word);
 		add_span(&buf, &c->per_boot);
+	}
+	if (has_summaries(c)) {
+		kab_buf_adds(&buf, ", summaries of n=");
+		add_span(&buf, &c->summary);
 	}
 	return kab_buf_detach(&buf);
 }
@@ -116,8 +140,9 @@ static void describe_spread(const struct kab_view_opts *opts, const struct count
 	       : opts->pm == KAB_PM_CI95 ? interval
 					 : "the CV";
 	kab_buf_addf(buf, "+/- is %s over %s", what,
-		     c->any && c->boots.hi > 1 ? (c->restarts ? "restart means" : "boot means")
-					       : "iterations");
+		     !c->any && has_summaries(c) ? "what was summarised"
+		     : c->any && c->boots.hi > 1 ? (c->restarts ? "restart means" : "boot means")
+						 : "iterations");
 	if (c->one_boot && c->boots.hi > 1)
 		kab_buf_addf(buf, ", over iterations where there is one %s",
 			     c->restarts ? "restart" : "boot");
@@ -130,7 +155,7 @@ static void describe_marks(const struct kab_group *g, const struct kab_view_opts
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 	double lo = INFINITY, hi = -INFINITY, alpha = 0;
 	const struct kab_judged_row *looked = NULL;
-	bool paired = false, restarts = false, tested = false;
+	bool paired = false, restarts = false, tested = false, summaries = true;
 
 	for (size_t i = 0; i < g->n; i++) {
 		const struct kab_judged_row *row = kab_group_row(g, i);
@@ -139,6 +164,7 @@ static void describe_marks(const struct kab_group *g, const struct kab_view_opts
 			if (!row->pairs[p].tested || !kab_view_shows(opts, p + 1))
 				continue;
 			tested = true;
+			summaries &= row->pairs[p].summary;
 			paired |= row->data->paired;
 			restarts |= row->data->restarts;
 			looked = row->look ? row : looked;
@@ -161,7 +187,8 @@ static void describe_marks(const struct kab_group *g, const struct kab_view_opts
 	if (opts->no_test)
 		return;
 	kab_buf_addf(&buf, "test: %s, %g %%, ",
-		     paired	? "paired t on log ratios of blocks"
+		     summaries	? "Welch t on n, mean and stddev"
+		     : paired	? "paired t on log ratios of blocks"
 		     : restarts ? "Welch t on restart means"
 				: "Welch t on boot means",
 		     100 * j->opts.confidence);
@@ -189,6 +216,13 @@ static void describe_limits(const struct kab_group *g, const struct kab_view_opt
 
 	if (c->any && c->one_boot && c->boots.hi > 1) {
 		kab_buf_addf(&buf, "no test, no mark, no interval where a side has one %s", word);
+		kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
+		kab_buf_clear(&buf);
+	} else if (c->any && c->one_boot && c->boots_unknown) {
+		kab_buf_adds(&buf, "which boots the values are from is not known: taken as one, no "
+				   "test, no marks");
+		if (!opts->no_intervals)
+			kab_buf_adds(&buf, "; intervals are as within one boot");
 		kab_wrap(&t->legend, kab_buf_str(&buf), KAB_WIDTH_AIM, 2);
 		kab_buf_clear(&buf);
 	} else if (c->any && c->one_boot) {

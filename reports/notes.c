@@ -128,7 +128,7 @@ static char *absence(const struct kab_pair *pair)
 	struct kab_strv kab_autostrv names = KAB_STRV_INIT;
 
 	for (size_t i = 0; i < 2; i++) {
-		if (sides[i]->n_values)
+		if (kab_set_any(sides[i]))
 			continue;
 		kab_strv_addf(&names, "'%s'", sides[i]->data->kernel);
 		if (!cause)

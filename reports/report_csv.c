@@ -39,19 +39,28 @@ static void whole(struct kab_buf *out, size_t n)
 	kab_buf_addf(out, ",%zu", n);
 }
 
-static void set_cells(struct kab_buf *out, const struct kab_set_summary *set)
+/* What nobody knows is empty, not 0. */
+static void known(struct kab_buf *out, size_t n, bool is_known)
+{
+	if (is_known)
+		whole(out, n);
+	else
+		kab_buf_addc(out, ',');
+}
+
+static void set_cells(struct kab_buf *out, const struct kab_set_summary *set, bool unknown)
 {
 	const struct kab_sample_set *data = set->data;
 	const double numbers[] = { set->mean,  set->sd,	 set->sem,    set->cv_pct, set->ci_lo,
 				   set->ci_hi, set->min, set->median, set->max };
 
 	text(out, data->kernel);
-	whole(out, set->n_values);
-	whole(out, set->n_boots);
+	whole(out, kab_set_count(set));
+	known(out, set->n_boots, !set->summary && !(unknown && set->n_values));
 	whole(out, data->n_planned);
 	whole(out, data->n_failed);
 	whole(out, data->n_missing);
-	text(out, set->over_boots ? "boots" : "iterations");
+	text(out, set->summary ? "summary" : set->over_boots ? "boots" : "iterations");
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		number(out, numbers[i]);
 }
@@ -94,7 +103,7 @@ void kab_report_csv(const struct kab_judgement *judgement, const char *metric, s
 
 			for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 				text(out, texts[i]);
-			set_cells(out, &row->sets[k]);
+			set_cells(out, &row->sets[k], d->boots_unknown);
 			pair_cells(out, k ? &row->pairs[k - 1] : NULL);
 			kab_buf_adds(out, "\r\n");
 		}

@@ -52,6 +52,9 @@ static json_t *texts(const struct kab_strv *sv)
 
 static const char *why_null(const struct kab_set_summary *set)
 {
+	if (set->summary)
+		return isfinite(set->sd) ? "summary only: n, mean and stddev"
+					 : "summary only: n and mean";
 	if (!set->n_values)
 		return set->data->n_failed ? "every iteration failed" : "no value";
 	if (set->n_units < 2)
@@ -83,8 +86,12 @@ static json_t *set_object(const struct kab_judged_row *row, const struct kab_set
 	size_t seen = d->n_done + d->n_failed + d->n_missing;
 
 	json_object_set_new(o, "kernel", text(d->kernel));
-	json_object_set_new(o, "n", count(set->n_values));
-	json_object_set_new(o, "boots", count(set->n_boots));
+	json_object_set_new(o, "n", count(kab_set_count(set)));
+	json_object_set_new(o, "boots",
+			    set->summary || (row->data->boots_unknown && set->n_values)
+				    ? json_null()
+				    : count(set->n_boots));
+	json_object_set_new(o, "summary_only", json_boolean(set->summary));
 	json_object_set_new(o, "planned", count(d->n_planned > seen ? d->n_planned : seen));
 	json_object_set_new(o, "done", count(d->n_done));
 	json_object_set_new(o, "failed", count(d->n_failed));
@@ -92,7 +99,8 @@ static json_t *set_object(const struct kab_judged_row *row, const struct kab_set
 	json_object_set_new(o, "retried", count(d->n_retried));
 	json_object_set_new(o, "first_failure", text(d->first_failure));
 	json_object_set_new(o, "over",
-			    json_string(!set->over_boots      ? "iterations"
+			    json_string(set->summary	      ? "summary"
+					: !set->over_boots    ? "iterations"
 					: row->data->restarts ? "restarts"
 							      : "boots"));
 	json_object_set_new(o, "mean", number(set->mean));
@@ -143,8 +151,9 @@ static json_t *pair_object(const struct kab_pair *pair)
 	json_object_set_new(o, "p", number(cmp && pair->tested ? cmp->p : NAN));
 	json_object_set_new(o, "p_adjusted",
 			    number(cmp && pair->in_family ? cmp->p_adjusted : NAN));
-	json_object_set_new(o, "mann_whitney_p",
-			    number(cmp && pair->tested ? cmp->mann_whitney.p : NAN));
+	json_object_set_new(
+		o, "mann_whitney_p",
+		number(cmp && pair->tested && !pair->summary ? cmp->mann_whitney.p : NAN));
 	json_object_set_new(o, "blocks", count(pair->blocks));
 	json_object_set_new(o, "blocks_left_out", count(pair->blocks_left_out));
 	json_object_set_new(o, "gate", json_boolean(pair->gate));

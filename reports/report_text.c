@@ -216,7 +216,7 @@ static size_t with_values(const struct kab_group *g)
 		bool any = false;
 
 		for (size_t k = 0; k < kab_group_row(g, i)->n_sets; k++)
-			any |= kab_group_row(g, i)->sets[k].n_values > 0;
+			any |= kab_set_any(&kab_group_row(g, i)->sets[k]);
 		n += any;
 	}
 	return n;

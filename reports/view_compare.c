@@ -38,8 +38,16 @@ static struct wants look(const struct kab_group *g, const struct kab_view_opts *
 			const struct kab_set_summary *set = &kab_group_row(g, i)->sets[k];
 			char trouble[64];
 
-			if (!kab_view_shows(opts, k) || !set->n_values)
+			if (!kab_view_shows(opts, k) || !kab_set_any(set))
 				continue;
+			/* How many there were is in the head, where all have as many. */
+			if (set->summary) {
+				w.counts |=
+					boots && (boots != SIZE_MAX || per_boot != set->n_units);
+				boots = SIZE_MAX;
+				per_boot = set->n_units;
+				continue;
+			}
 			kab_set_trouble(set, trouble);
 			w.troubles |= trouble[0] != '\0';
 			if (!boots) {
@@ -182,7 +190,9 @@ static void add_row(const struct kab_judged_row *row, const struct kab_view_opts
 			kab_cell_spread(&cells[c], set, opts);
 			break;
 		case KAB_ROLE_STAT:
-			if (set->n_boots == 1)
+			if (set->summary)
+				snprintf(text, sizeof(text), "n=%zu", set->n_units);
+			else if (set->n_boots == 1)
 				snprintf(text, sizeof(text), "%zu", set->n_values);
 			else if (set->per_boot_min == set->per_boot_max)
 				snprintf(text, sizeof(text), "%zux%zu", set->n_boots,

@@ -66,6 +66,9 @@ static inline bool kab_view_shows(const struct kab_view_opts *opts, size_t k)
 /* Any comparison of the group that is over one boot only; any that is not. */
 bool kab_group_any(const struct kab_group *g, bool (*is)(const struct kab_pair *));
 
+/* What stands in place of a number that needs values where only n, mean and stddev are known. */
+#define KAB_SUMMARY_ONLY "summary only"
+
 /* "fail 2/5", "missing 1/5", or "" when all is there. */
 void kab_set_trouble(const struct kab_set_summary *set, char buf[64]);
 /* Fill a VALUE cell: the mean with the decimals its interval supports, or the word. */

@@ -53,21 +53,32 @@ static void fill_set(struct kab_cell *cells, const struct kab_set_summary *set)
 {
 	int spread = set->sd > 0 ? kab_number_significant(set->sd, 4) : set->decimals;
 
-	kab_cell_number(&cells[C_COUNT], (double)set->n_values, 0);
+	kab_cell_number(&cells[C_COUNT], (double)kab_set_count(set), 0);
 	cells[C_COUNT].whole = true;
 	if (set->over_boots) {
 		kab_cell_number(&cells[C_BOOTS], (double)set->n_boots, 0);
 		cells[C_BOOTS].whole = true;
 	}
 	kab_cell_mean(&cells[C_MEAN], set);
-	if (!set->n_values)
+	if (!kab_set_any(set))
 		return;
-	kab_cell_number(&cells[C_STD], set->sd, spread);
-	kab_cell_number(&cells[C_MIN], set->min, set->decimals);
-	kab_cell_number(&cells[C_P25], kab_set_percentile(set, 25), set->decimals);
-	kab_cell_number(&cells[C_P50], set->median, set->decimals);
-	kab_cell_number(&cells[C_P75], kab_set_percentile(set, 75), set->decimals);
-	kab_cell_number(&cells[C_MAX], set->max, set->decimals);
+	if (set->summary) {
+		kab_cell_word(&cells[C_BOOTS], "unknown");
+		for (size_t c = C_MIN; c <= C_MAX; c++)
+			kab_cell_word(&cells[c], KAB_SUMMARY_ONLY);
+	} else {
+		kab_cell_number(&cells[C_MIN], set->min, set->decimals);
+		kab_cell_number(&cells[C_P25], kab_set_percentile(set, 25), set->decimals);
+		kab_cell_number(&cells[C_P50], set->median, set->decimals);
+		kab_cell_number(&cells[C_P75], kab_set_percentile(set, 75), set->decimals);
+		kab_cell_number(&cells[C_MAX], set->max, set->decimals);
+	}
+	if (isfinite(set->sd))
+		kab_cell_number(&cells[C_STD], set->sd, spread);
+	else if (set->summary)
+		kab_cell_word(&cells[C_STD], "unknown");
+	else
+		kab_cell_number(&cells[C_STD], set->sd, spread);
 	kab_cell_number(&cells[C_SEM], set->sem, spread);
 	kab_cell_percent(&cells[C_CV], set->cv_pct, 2, false);
 }
@@ -254,8 +265,12 @@ void kab_view_percentiles(const struct kab_group *g, const struct kab_view_opts 
 			const struct kab_set_summary *set = &row->sets[t->cols[c].kernel];
 			double a, b;
 
-			if (!set->n_values) {
+			if (!kab_set_any(set)) {
 				kab_cell_mean(&cells[c], set);
+				continue;
+			}
+			if (set->summary && p >= 0) {
+				kab_cell_word(&cells[c], KAB_SUMMARY_ONLY);
 				continue;
 			}
 			a = p < 0 ? base->mean : kab_set_percentile(base, p);

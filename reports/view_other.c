@@ -93,7 +93,7 @@ void kab_view_other(const struct kab_group *g, const struct kab_view_opts *opts,
 		bool any = false;
 
 		for (size_t k = 0; k < row->n_sets; k++)
-			any |= row->sets[k].n_values > 0;
+			any |= kab_set_any(&row->sets[k]);
 		if (!any)
 			continue;
 		cells = kab_table_row(t);

@@ -52,6 +52,8 @@ void kab_view_runs(const struct kab_group *g, const struct kab_view_opts *opts, 
 		const struct kab_set_summary *set = &kab_group_row(g, i)->sets[kernel];
 
 		longest = set->n_values > longest ? set->n_values : longest;
+		/* A line that says why there are no others. */
+		longest = set->summary && !longest ? 1 : longest;
 		over_boots |= set->over_boots;
 	}
 	kab_strv_addf(&t->legend, "%s is better; stddev with n - 1, over %s",
@@ -65,7 +67,9 @@ void kab_view_runs(const struct kab_group *g, const struct kab_view_opts *opts, 
 			const struct kab_set_summary *set =
 				&kab_group_row(g, (size_t)t->cols[c].kernel)->sets[kernel];
 
-			if (r < set->n_values)
+			if (set->summary && r == 0)
+				kab_cell_word(&cells[c], KAB_SUMMARY_ONLY);
+			else if (r < set->n_values)
 				kab_cell_number(&cells[c], set->in_order[r], set->decimals);
 		}
 	}
@@ -76,8 +80,10 @@ void kab_view_runs(const struct kab_group *g, const struct kab_view_opts *opts, 
 			const struct kab_set_summary *set =
 				&kab_group_row(g, (size_t)t->cols[c].kernel)->sets[kernel];
 
-			if (!set->n_values)
+			if (!kab_set_any(set))
 				kab_cell_mean(&cells[c], set);
+			else if (stat && set->summary && !isfinite(set->sd))
+				kab_cell_word(&cells[c], "unknown");
 			else if (stat)
 				kab_cell_number(&cells[c], set->sd,
 						set->sd > 0 ? kab_number_significant(set->sd, 4)

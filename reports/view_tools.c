@@ -81,7 +81,7 @@ static void mm_row(const struct kab_judged_row *row, const struct kab_view_opts 
 
 		if (!kab_view_shows(opts, k))
 			continue;
-		if (!set->n_values)
+		if (!kab_set_any(set))
 			missing_word(&cells[c], set);
 		else
 			number(&cells[c], value);
@@ -89,7 +89,7 @@ static void mm_row(const struct kab_judged_row *row, const struct kab_view_opts 
 		pct = k == 0		? 0
 		      : stat == MM_MEAN ? row->pairs[k - 1].gain_pct
 					: 100 * (from - value) / from;
-		if (set->n_values && base->n_values)
+		if (kab_set_any(set) && kab_set_any(base))
 			number(&cells[c + 1], pct);
 		c += 2;
 		if (k == 0)
@@ -163,7 +163,7 @@ void kab_view_norm(const struct kab_group *g, const struct kab_view_opts *opts, 
 
 			if (!kab_view_shows(opts, k))
 				continue;
-			if (!set->n_values)
+			if (!kab_set_any(set))
 				missing_word(&cells[c], set);
 			else
 				number(&cells[c], set->mean / row->sets[0].mean);
@@ -216,7 +216,7 @@ void kab_view_schedtests(const struct kab_group *g, const struct kab_view_opts *
 
 			if (!kab_view_shows(opts, k))
 				continue;
-			if (!set->n_values)
+			if (!kab_set_any(set))
 				missing_word(&cells[c], set);
 			else
 				number(&cells[c], k ? row->pairs[k - 1].gain_pct : 1);
@@ -274,9 +274,9 @@ void kab_view_fastpath(const struct kab_group *g, const struct kab_view_opts *op
 
 			if (!kab_view_shows(opts, p + 1))
 				continue;
-			if (!pair->test->n_values || !pair->base->n_values)
+			if (!kab_set_any(pair->test) || !kab_set_any(pair->base))
 				missing_word(&cells[c],
-					     pair->test->n_values ? pair->base : pair->test);
+					     kab_set_any(pair->test) ? pair->base : pair->test);
 			else
 				number(&cells[c], pair->diff_pct);
 			kab_cell_text(&cells[c + 1],
@@ -300,7 +300,7 @@ static void lkp_row(const struct kab_judged_row *row, size_t p, const struct kab
 		const struct kab_set_summary *set = side ? pair->test : pair->base;
 		size_t c = side ? 3 : 0;
 
-		if (!set->n_values)
+		if (!kab_set_any(set))
 			missing_word(&cells[c], set);
 		else
 			number(&cells[c], set->mean);

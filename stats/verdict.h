@@ -150,6 +150,16 @@ int kab_compare_sorted(const double *base, const double *base_sorted, size_t nb,
 		       struct kab_comparison *ret);
 
 /*
+ * The same where only n, mean and standard deviation of each side are known (a summary that somebody
+ * published). The values are taken to be independent and, where both means are positive, to be
+ * positive: log-delta, or Fieller above a CV of 20 %; else the Welch difference. What needs the values
+ * stays undefined: rank test, shift, the exact test; without any spread there is no test, method NONE.
+ * Always unpaired. 0, or -1 as kab_compare.
+ */
+int kab_compare_moments(const struct kab_moments *base, const struct kab_moments *test,
+			const struct kab_compare_opts *opts, struct kab_comparison *ret);
+
+/*
  * Decide again, e.g. after Holm over the rows of a table. adjusted_p >= p. Rules, first match wins:
  *   no direction: NONE. One unit on a side, or fewer than four blocks: INCONCLUSIVE.
  *   all values identical: EQUIVALENT.

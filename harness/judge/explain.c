@@ -63,9 +63,24 @@ static void explain_set(const struct kab_judged_row *row, const struct kab_set_s
 {
 	struct kab_outliers out;
 
+	if (set->summary) {
+		char name[64];
+
+		kab_strv_addf(ret, "%s: summary only, values and boots are unknown",
+			      set->data->kernel);
+		kab_strv_addf(ret, "  n %zu: mean %s, sd %s, CV %s %%, standard error %s",
+			      set->n_units, NUM(set->mean), NUM(set->sd), NUM(set->cv_pct),
+			      NUM(set->sem));
+		snprintf(name, sizeof(name), "%g %% interval of the mean", 100 * confidence);
+		interval(ret, name, set->ci_lo, set->ci_hi);
+	}
+	if (set->summary)
+		return;
 	kab_strv_addf(ret, "%s: %zu %s, %zu iterations with a value, %zu failed, %zu missing",
 		      set->data->kernel, set->n_boots, kab_row_unit_word(row->data, set->n_boots),
 		      set->n_values, set->data->n_failed, set->data->n_missing);
+	if (row->data->boots_unknown)
+		kab_strv_addf(ret, "  which boots they are from is unknown: taken as one");
 	if (set->data->first_failure)
 		kab_strv_addf(ret, "  first failure: %s", set->data->first_failure);
 	if (!set->n_values)
@@ -116,10 +131,11 @@ static void explain_pair(const struct kab_judgement *judgement, const struct kab
 	kab_strv_addf(ret, "%s against %s:", pair->test->data->kernel, pair->base->data->kernel);
 	if (pair->compared) {
 		kab_strv_addf(ret, "  unit of analysis: %s%s",
-			      pair->one_boot ? "iteration, within one "
-					     : kab_row_unit_word(row->data, 1),
+			      pair->summary    ? "value of a summary, taken to be independent"
+			      : pair->one_boot ? "iteration, within one "
+					       : kab_row_unit_word(row->data, 1),
 			      pair->one_boot ? kab_row_unit_word(row->data, 1) : "");
-		if (row->data->paired && !pair->one_boot)
+		if (row->data->paired && !pair->one_boot && !pair->summary)
 			kab_strv_addf(ret, "  complete blocks: %zu, left out: %zu", pair->blocks,
 				      pair->blocks_left_out);
 		kab_strv_addf(ret, "  method: %s", kab_method_name(cmp->method));
@@ -142,9 +158,11 @@ static void explain_pair(const struct kab_judgement *judgement, const struct kab
 				      judgement->family, NUM(cmp->p_adjusted));
 		else
 			kab_strv_add(ret, "  not in the family of the correction");
-		kab_strv_addf(ret, "  Mann-Whitney: U %s, p %s%s%s", NUM(cmp->mann_whitney.u),
-			      NUM(cmp->mann_whitney.p), cmp->mann_whitney.exact ? " (exact)" : "",
-			      cmp->rank_floor ? ", cannot reach the level with so few" : "");
+		if (!pair->summary)
+			kab_strv_addf(
+				ret, "  Mann-Whitney: U %s, p %s%s%s", NUM(cmp->mann_whitney.u),
+				NUM(cmp->mann_whitney.p), cmp->mann_whitney.exact ? " (exact)" : "",
+				cmp->rank_floor ? ", cannot reach the level with so few" : "");
 		kab_strv_addf(ret, "  margin: %g %%", pair->margin_pct);
 		if (row->data->dir == KAB_DIR_LOWER)
 			kab_strv_addf(ret, "  gain = (base-test)/base = %s %%",

@@ -132,8 +132,8 @@ static void note_exit_facts(struct kab_judgement *ret)
 
 			/* A secondary metric that a benchmark does not print is no failure. */
 			if (set->n_failed ||
-			    (row->data->primary &&
-			     (set->n_missing || set->n_planned > seen || !row->sets[i].n_values)))
+			    (row->data->primary && (set->n_missing || set->n_planned > seen ||
+						    !kab_set_any(&row->sets[i]))))
 				ret->any_failed = true;
 		}
 		for (size_t i = 0; i < row->n_pairs; i++)
@@ -196,8 +196,10 @@ void kab_judge_tally(const struct kab_judgement *judgement, size_t pair, struct 
 		if (p->outcome != KAB_OUTCOME_FAILED && p->outcome != KAB_OUTCOME_MISSING &&
 		    (p->base->data->n_failed || p->test->data->n_failed))
 			ret->with_failures++;
-		if (p->outcome == KAB_OUTCOME_INCONCLUSIVE && p->one_boot)
+		if (p->outcome == KAB_OUTCOME_INCONCLUSIVE && p->one_boot) {
 			ret->one_boot++;
+			ret->boots_unknown |= row->data->boots_unknown;
+		}
 	}
 }
 
@@ -211,7 +213,9 @@ char *kab_tally_text(const struct kab_tally *tally)
 		     tally->by[KAB_OUTCOME_REGRESSED], tally->by[KAB_OUTCOME_EQUIVALENT],
 		     tally->by[KAB_OUTCOME_INCONCLUSIVE]);
 	if (tally->one_boot && tally->one_boot == tally->by[KAB_OUTCOME_INCONCLUSIVE])
-		kab_buf_adds(&buf, tally->restarts ? " (one restart)" : " (one boot)");
+		kab_buf_adds(&buf, tally->boots_unknown ? " (boots unknown)"
+				   : tally->restarts	? " (one restart)"
+							: " (one boot)");
 	for (int o = KAB_OUTCOME_FAILED; o < KAB_OUTCOME_NO_VERDICT; o++)
 		if (tally->by[o])
 			kab_buf_addf(&buf, ", %zu %s", tally->by[o],

@@ -40,6 +40,12 @@ struct kab_judge_opts {
 /* One set by itself. Numbers are in the metric's unit; NAN where undefined. */
 struct kab_set_summary {
 	const struct kab_sample_set *data; /* borrowed */
+	/*
+	 * Only n, mean and sd are known (an imported summary): n_units, mean, sd, cv, sem and ci are
+	 * of that; there are no values, so n_values, n_boots and the arrays are 0, and what needs
+	 * values is NAN.
+	 */
+	bool summary;
 	size_t n_boots; /* boots with at least one value */
 	size_t n_values; /* iterations with a value */
 	size_t per_boot_min, per_boot_max; /* iterations per boot */
@@ -53,6 +59,10 @@ struct kab_set_summary {
 	double min, max, median;
 	int decimals; /* places that the values as measured have, at most 6 */
 };
+/* Whether there is a mean: of values or of a summary. */
+bool kab_set_any(const struct kab_set_summary *set);
+/* Iterations with a value, or the n of a summary. */
+size_t kab_set_count(const struct kab_set_summary *set);
 /* Type 7 percentile over all iterations, p in percent; NAN without values. */
 double kab_set_percentile(const struct kab_set_summary *set, double p);
 /* Whether n values can support that percentile: n min(p, 1-p) >= 1. */
@@ -84,6 +94,7 @@ struct kab_pair {
 	bool compared; /* cmp is filled */
 	bool tested; /* a test at boot level was made: a mark may be shown */
 	bool one_boot; /* cmp is over iterations: within one boot only */
+	bool summary; /* a side is a summary: cmp is of n, mean and sd of both sides */
 	bool in_family; /* took part in the correction */
 	struct kab_comparison cmp;
 	double gain_pct; /* + is better; NAN where undefined, see reason */
@@ -117,6 +128,7 @@ struct kab_tally {
 	size_t with_failures; /* rows that have a verdict although an iteration failed */
 	size_t one_boot; /* of the inconclusive ones */
 	bool restarts; /* "boots" are restarts */
+	bool boots_unknown; /* of those in one_boot: imported, and the boots are not known */
 };
 
 struct kab_judgement {

@@ -63,7 +63,7 @@ static bool absent(struct kab_pair *pair)
 	for (size_t i = 0; i < 2; i++) {
 		const struct kab_sample_set *set = sides[i]->data;
 
-		if (sides[i]->n_values)
+		if (kab_set_any(sides[i]))
 			continue;
 		if (set->n_failed)
 			conclude(pair, KAB_OUTCOME_FAILED,
@@ -121,7 +121,8 @@ static bool unresolved(const struct kab_judged_row *row, struct kab_pair *pair)
 {
 	const struct kab_set_summary *a = pair->base, *b = pair->test;
 
-	if (!is_time(row->data->unit) || a->min != 0 || a->max != 0 || b->min != 0 || b->max != 0)
+	if (a->summary || b->summary || !is_time(row->data->unit) || a->min != 0 || a->max != 0 ||
+	    b->min != 0 || b->max != 0)
 		return false;
 	conclude(pair, KAB_OUTCOME_BELOW_RESOLUTION,
 		 kab_xasprintf("identical, every value is printed as 0 %s", row->data->unit));
@@ -187,8 +188,9 @@ struct kab_compare_opts kab_pair_compare_opts(const struct kab_judged_row *row,
 	ret.confidence = opts->confidence;
 	ret.alpha = row->alpha;
 	ret.margin = pair->margin_pct / 100;
-	ret.design = row->data->paired && !pair->one_boot ? KAB_DESIGN_PAIRED : KAB_DESIGN_UNPAIRED;
-	ret.unit = pair->one_boot ? KAB_UNIT_VALUES : KAB_UNIT_BOOTS;
+	ret.design = row->data->paired && !pair->one_boot && !pair->summary ? KAB_DESIGN_PAIRED
+									    : KAB_DESIGN_UNPAIRED;
+	ret.unit = pair->one_boot || pair->summary ? KAB_UNIT_VALUES : KAB_UNIT_BOOTS;
 	return ret;
 }
 
@@ -281,9 +283,47 @@ static void compare_in_one_boot(const struct kab_judged_row *row, struct kab_pai
 		pair->gain_lo_pct = pair->gain_hi_pct = NAN;
 	if (pair->base->n_values == 1 && pair->test->n_values == 1)
 		conclude(pair, KAB_OUTCOME_INCONCLUSIVE, kab_xstrdup("one value"));
+	else if (row->data->boots_unknown)
+		conclude(pair, KAB_OUTCOME_INCONCLUSIVE, kab_xstrdup("boots unknown"));
 	else
 		conclude(pair, KAB_OUTCOME_INCONCLUSIVE,
 			 kab_xasprintf("one %s", kab_row_unit_word(row->data, 1)));
+}
+
+/* Without values there is nothing to go by but what the summary says of itself. */
+static void compare_summaries(const struct kab_judged_row *row, struct kab_pair *pair,
+			      const struct kab_judge_opts *opts)
+{
+	struct kab_moments base = { pair->base->n_units, pair->base->mean, pair->base->sd };
+	struct kab_moments test = { pair->test->n_units, pair->test->mean, pair->test->sd };
+	const struct kab_set_summary *other = pair->base->summary ? pair->test : pair->base;
+	struct kab_compare_opts o;
+	bool both = pair->base->summary && pair->test->summary;
+
+	pair->summary = true;
+	o = kab_pair_compare_opts(row, pair, opts);
+	pair->compared = !kab_compare_moments(&base, &test, &o, &pair->cmp);
+	if (pair->compared)
+		take_numbers(row, pair);
+	pair->tested = pair->compared && pair->cmp.method != KAB_METHOD_NONE;
+	pair->in_family = pair->tested && row->verdict && isfinite(pair->cmp.p);
+	kab_pair_decide(row, pair, pair->cmp.p, opts);
+	if (both)
+		warn(pair, kab_xasprintf("summary only, its boots are unknown: judged as %zu and "
+					 "%zu independent values",
+					 base.n, test.n));
+	else
+		warn(pair,
+		     kab_xasprintf("a summary of %zu values, its boots are unknown, against "
+				   "%zu %s",
+				   pair->base->summary ? base.n : test.n, other->n_units,
+				   other->over_boots ? kab_row_unit_word(row->data, other->n_units)
+						     : "iterations of one boot"));
+	if (pair->compared && !pair->tested && base.n > 1 && test.n > 1)
+		conclude(pair, KAB_OUTCOME_INCONCLUSIVE,
+			 kab_xstrdup(isfinite(base.sd) && isfinite(test.sd)
+					     ? "no spread on either side: no test of summaries"
+					     : "a standard deviation is not known"));
 }
 
 static void compare_boots(const struct kab_judged_row *row, struct kab_pair *pair,
@@ -325,7 +365,9 @@ void kab_pair_compare(const struct kab_judged_row *row, struct kab_pair *pair,
 	warn_of_failures(pair);
 	if (absent(pair) || incomparable(pair) || unresolved(row, pair))
 		return;
-	if (pair->base->n_boots < 2 || pair->test->n_boots < 2)
+	if (pair->base->summary || pair->test->summary)
+		compare_summaries(row, pair, opts);
+	else if (pair->base->n_boots < 2 || pair->test->n_boots < 2)
 		compare_in_one_boot(row, pair, opts);
 	else
 		compare_boots(row, pair, opts);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "judge/internal.h"
 #include "stats/describe.h"
+#include "stats/dist.h"
 #include "stats/quantile.h"
 #include "stats/sort.h"
 
@@ -93,6 +94,40 @@ static void boot_means(const struct kab_sample_set *data, struct kab_set_summary
 		ret->per_boot_min = 0;
 }
 
+/* Somebody else's n, mean and standard deviation, as they are. */
+static void take_summary(const struct kab_sample_set *data, double confidence,
+			 struct kab_set_summary *ret)
+{
+	double half;
+	int d;
+
+	ret->summary = true;
+	ret->n_units = data->summary.n;
+	ret->mean = data->summary.mean;
+	ret->decimals = decimals_of(ret->mean);
+	if (ret->n_units < 2 || !isfinite(data->summary.sd))
+		return;
+	ret->sd = data->summary.sd;
+	d = decimals_of(ret->sd);
+	ret->decimals = d > ret->decimals ? d : ret->decimals;
+	ret->sem = ret->sd / sqrt((double)ret->n_units);
+	if (ret->mean != 0)
+		ret->cv_pct = 100 * ret->sd / fabs(ret->mean);
+	half = kab_t_quantile(confidence, (double)(ret->n_units - 1)) * ret->sem;
+	ret->ci_lo = ret->mean - half;
+	ret->ci_hi = ret->mean + half;
+}
+
+bool kab_set_any(const struct kab_set_summary *set)
+{
+	return set->n_values || set->summary;
+}
+
+size_t kab_set_count(const struct kab_set_summary *set)
+{
+	return set->summary ? set->n_units : set->n_values;
+}
+
 void kab_set_summarise(const struct kab_sample_set *data, double confidence,
 		       struct kab_set_summary *ret)
 {
@@ -102,6 +137,10 @@ void kab_set_summarise(const struct kab_sample_set *data, double confidence,
 	ret->data = data;
 	ret->mean = ret->sd = ret->cv_pct = ret->sem = ret->ci_lo = ret->ci_hi = NAN;
 	ret->min = ret->max = ret->median = NAN;
+	if (data->summary.n) {
+		take_summary(data, confidence, ret);
+		return;
+	}
 	collect(data, ret);
 	boot_means(data, ret);
 	if (!ret->n_values)

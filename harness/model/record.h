@@ -68,9 +68,14 @@ struct kab_boot_obs {
 /*
  * A sample set: one metric of one row (host, condition, case) under one kernel.
  * n_planned counts non-warm-up iterations that the plan has for it.
+ * Of imported figures there may be a summary instead: then boots is empty. A set never has both.
  */
 struct kab_sample_set {
 	char *kernel; /* label */
+	struct {
+		size_t n; /* 0: no summary */
+		double mean, sd; /* sd with n - 1; NAN unknown */
+	} summary;
 	struct kab_boot_obs *boots;
 	size_t n_boots, cap_boots;
 	size_t n_planned, n_done, n_failed, n_missing, n_retried;
@@ -92,6 +97,7 @@ struct kab_row_data {
 	bool primary; /* carries a verdict: the runner's primary metric or named by the suite */
 	double margin_pct; /* S of the verdict, percent of the base */
 	bool restarts; /* boots are restarts within one boot of the machine, not boots */
+	bool boots_unknown; /* imported without a word on boots: all values stand as one boot */
 	bool paired; /* analysis fixed by the plan: blocks of random pairs, tested paired */
 	int looks; /* the plan may end early at so many looks (kab_stop_look_blocks); 0: fixed length */
 	int max_blocks; /* with looks: blocks at the last one */

@@ -88,6 +88,7 @@ static int count_steps(struct kab_store *store, struct kab_run_info *r, struct k
 		" WHERE i.run_id = ? AND i.warmup = 0"
 		" AND NOT EXISTS (SELECT 1 FROM iteration a WHERE a.retry_of = i.id) GROUP BY s",
 		"i", r->id);
+	int64_t summaries = 0;
 	int rc = -1;
 
 	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1) {
@@ -105,6 +106,11 @@ static int count_steps(struct kab_store *store, struct kab_run_info *r, struct k
 		else
 			r->n_pending += n;
 	}
+	if (rc)
+		return rc;
+	rc = kab_sql_int(store, err, &summaries, "SELECT count(*) FROM summary WHERE run_id = ?",
+			 "i", r->id);
+	r->n_summaries = (size_t)summaries;
 	return rc;
 }
 

@@ -114,7 +114,8 @@ static void add_failure(struct kab_sample_set *set, const char *reason, const ch
 		set->first_failure = kab_xstrdup(reason ? reason : fallback);
 }
 
-static void add_iteration(struct kab_row_data *row, const struct rows_iter *it, size_t metric)
+static void add_iteration(struct kab_row_data *row, const struct rows_iter *it, size_t metric,
+			  bool boots_unknown)
 {
 	struct kab_sample_set *set = &row->sets[it->kernel];
 	const struct rows_value *value = NULL;
@@ -122,6 +123,7 @@ static void add_iteration(struct kab_row_data *row, const struct rows_iter *it, 
 	set->n_planned++;
 	set->n_retried += it->attempt > 1;
 	row->restarts |= it->restart;
+	row->boots_unknown |= boots_unknown;
 	if (it->state == KAB_ITER_FAILED) {
 		set->n_failed++;
 		add_failure(set, it->reason, "failed");
@@ -152,6 +154,17 @@ static void add_iteration(struct kab_row_data *row, const struct rows_iter *it, 
 		.sequence = it->sequence,
 		.iteration_id = it->id,
 	};
+}
+
+static void add_summary(struct kab_row_data *row, const struct rows_summary *s)
+{
+	struct kab_sample_set *set = &row->sets[s->kernel];
+
+	set->summary.n = s->n;
+	set->summary.mean = s->mean;
+	set->summary.sd = s->sd;
+	set->n_planned = set->n_done = s->n;
+	row->boots_unknown = true;
 }
 
 struct order {
@@ -235,7 +248,12 @@ static void build(struct rows *rows, struct kab_row_list *ret)
 		for (size_t k = 0; k < row->n_sets; k++)
 			row->sets[k].kernel = kab_xstrdup(rows->kernels.v[k]);
 		for (size_t i = first[order.v[o].group_index]; i; i = next[i - 1])
-			add_iteration(row, &rows->iters.v[i - 1], order.v[o].metric);
+			add_iteration(row, &rows->iters.v[i - 1], order.v[o].metric,
+				      rows->run[rows->iters.v[i - 1].run].boots_unknown);
+		for (size_t i = 0; i < rows->summaries.n; i++)
+			if (rows->summaries.v[i].group == order.v[o].group_index &&
+			    rows->summaries.v[i].metric == order.v[o].metric)
+				add_summary(row, &rows->summaries.v[i]);
 	}
 	free(order.v);
 	free(first);

@@ -30,6 +30,13 @@ struct rows_iter {
 	size_t n, cap;
 };
 
+/* An imported summary. */
+struct rows_summary {
+	size_t run, group, kernel, metric; /* indices */
+	size_t n;
+	double mean, sd; /* sd NAN: unknown */
+};
+
 enum rows_origin { ROWS_VERDICT, ROWS_SAMPLE, ROWS_INVOCATION };
 
 struct rows_metric {
@@ -66,6 +73,8 @@ struct rows_run {
 	int64_t id;
 	char *name;
 	bool paired;
+	bool boots_unknown; /* imported, and nobody said which values share a boot */
+	bool has_summaries;
 	int looks, max_blocks; /* as in struct kab_row_data */
 	int64_t sequence_base;
 	int block_base;
@@ -94,6 +103,10 @@ struct rows {
 		size_t n, cap;
 	} iters;
 	struct {
+		struct rows_summary *v;
+		size_t n, cap;
+	} summaries;
+	struct {
 		struct rows_group *v;
 		size_t n, cap;
 	} groups;
@@ -108,6 +121,14 @@ struct rows {
 int kab_rows_read(struct kab_store *store, const int64_t *run_ids, size_t n_runs, struct rows *rows,
 		  struct kab_err *err);
 void kab_rows_release(struct rows *rows);
+/* The summaries of run r, after its labels are known. */
+int kab_rows_read_summaries(struct kab_store *store, struct rows *rows, size_t r,
+			    struct kab_err *err);
+/* Index of the group, added when it is new; *hint is where the one before was (0 at first). */
+size_t kab_rows_group(struct rows *rows, size_t *hint, const char *host, const char *condition,
+		      const char *case_name, const char *row_key, const char *runner, int order);
+/* Column of a label of a run. */
+size_t kab_rows_kernel(const struct rows *rows, size_t run, const char *label);
 /* Index of the metric in the group, added when it is new. */
 size_t kab_rows_metric(struct rows_group *group, const char *name, const char *unit,
 		       enum kab_direction dir, enum rows_origin origin);

@@ -46,6 +46,7 @@ void kab_rows_release(struct rows *rows)
 		free(rows->iters.v[i].v);
 	}
 	free(rows->iters.v);
+	free(rows->summaries.v);
 	for (size_t i = 0; i < rows->groups.n; i++)
 		group_release(&rows->groups.v[i]);
 	free(rows->groups.v);
@@ -79,7 +80,9 @@ static int read_run(struct kab_store *store, struct rows *rows, size_t r, struct
 		" (SELECT coalesce(max(sequence), 0) FROM iteration WHERE run_id = run.id),"
 		" (SELECT coalesce(max(block), -1) + 1 FROM boot WHERE run_id = run.id),"
 		" coalesce(plan_json ->> '$.stopping.looks', 0), coalesce(plan_json ->> '$.boots', "
-		"0)"
+		"0),"
+		" coalesce(plan_json ->> '$.import.boots' = 'unknown', 0),"
+		" EXISTS (SELECT 1 FROM summary WHERE run_id = run.id)"
 		" FROM run WHERE id = ?",
 		"i", run->id);
 	int rc = stmt ? kab_sql_step(store, stmt, err) : -1;
@@ -93,6 +96,8 @@ static int read_run(struct kab_store *store, struct rows *rows, size_t r, struct
 	run->paired = sqlite3_column_int(stmt, 1) != 0;
 	run->looks = sqlite3_column_int(stmt, 4);
 	run->max_blocks = sqlite3_column_int(stmt, 5);
+	run->boots_unknown = sqlite3_column_int(stmt, 6) != 0;
+	run->has_summaries = sqlite3_column_int(stmt, 7) != 0;
 	if (r + 1 < rows->n_runs) {
 		rows->run[r + 1].sequence_base = run->sequence_base + sqlite3_column_int64(stmt, 2);
 		rows->run[r + 1].block_base = run->block_base + sqlite3_column_int(stmt, 3);
@@ -196,6 +201,15 @@ static int read_proofs(struct kab_store *store, int64_t run_id, const char *labe
 	return rc;
 }
 
+/* Figures of which only a summary is known are not pooled with anything. */
+static bool stands_alone(const struct rows *rows, size_t i, size_t j)
+{
+	const struct rows_label *a = &rows->labels.v[i], *b = &rows->labels.v[j];
+
+	return a->run != b->run &&
+	       (rows->run[a->run].has_summaries || rows->run[b->run].has_summaries);
+}
+
 /* On some host both were proven, and never as the same kernel. */
 static bool disagree(const struct proofs *a, const struct proofs *b)
 {
@@ -252,7 +266,7 @@ static int name_columns(struct kab_store *store, struct rows *rows, struct kab_e
 		for (size_t j = 0; j < i; j++) {
 			if (class_of[j] == j &&
 			    !strcmp(rows->labels.v[i].label, rows->labels.v[j].label) &&
-			    !disagree(&proofs[i], &proofs[j])) {
+			    !stands_alone(rows, i, j) && !disagree(&proofs[i], &proofs[j])) {
 				class_of[i] = j;
 				break;
 			}
@@ -277,7 +291,7 @@ static int name_columns(struct kab_store *store, struct rows *rows, struct kab_e
 	return rc;
 }
 
-static size_t kernel_of(const struct rows *rows, size_t run, const char *label)
+size_t kab_rows_kernel(const struct rows *rows, size_t run, const char *label)
 {
 	for (size_t i = 0; i < rows->labels.n; i++)
 		if (rows->labels.v[i].run == run && !strcmp(rows->labels.v[i].label, label))
@@ -335,8 +349,8 @@ static void add_value(struct rows *rows, struct rows_iter *it, const char *name,
 	v->mean += (value - v->mean) / (double)v->repeats;
 }
 
-static size_t group_of(struct rows *rows, size_t *hint, const char *host, const char *condition,
-		       const char *case_name, const char *row_key, const char *runner, int order)
+size_t kab_rows_group(struct rows *rows, size_t *hint, const char *host, const char *condition,
+		      const char *case_name, const char *row_key, const char *runner, int order)
 {
 	struct rows_group *g;
 
@@ -406,10 +420,10 @@ static int read_iterations(struct kab_store *store, struct rows *rows, size_t r,
 		it->extraction_id = sqlite3_column_int64(stmt, 1);
 		it->boot_id = sqlite3_column_int64(stmt, 2);
 		it->run = r;
-		it->kernel = kernel_of(rows, r, kab_sql_str(stmt, 4));
-		it->group = group_of(rows, &hint, kab_sql_str(stmt, 3), kab_sql_str(stmt, 5),
-				     kab_sql_str(stmt, 6), kab_sql_str(stmt, 7),
-				     kab_sql_str(stmt, 8), sqlite3_column_int(stmt, 9));
+		it->kernel = kab_rows_kernel(rows, r, kab_sql_str(stmt, 4));
+		it->group = kab_rows_group(rows, &hint, kab_sql_str(stmt, 3), kab_sql_str(stmt, 5),
+					   kab_sql_str(stmt, 6), kab_sql_str(stmt, 7),
+					   kab_sql_str(stmt, 8), sqlite3_column_int(stmt, 9));
 		it->block = sqlite3_column_int(stmt, 10);
 		if (it->block >= 0)
 			it->block += rows->run[r].block_base;
@@ -634,5 +648,7 @@ int kab_rows_read(struct kab_store *store, const int64_t *run_ids, size_t n_runs
 			return -1;
 	for (size_t r = 0; !rc && r < n_runs; r++)
 		rc = read_samples(store, rows, r, err);
+	for (size_t r = 0; !rc && r < n_runs; r++)
+		rc = kab_rows_read_summaries(store, rows, r, err);
 	return rc;
 }

@@ -172,6 +172,20 @@ int kab_store_longest_elapsed(struct kab_store *store, const char *machine_hash,
 int kab_store_typical_elapsed(struct kab_store *store, const char *runner, const char *params_text,
 			      double *ret_s, struct kab_err *err);
 
+/* Figures of which only n, mean and standard deviation (n - 1) are known; `host` and `kernel` are
+ * labels that the run has. A second one of the same row, kernel and metric is refused. */
+struct kab_store_summary {
+	const char *host, *kernel, *condition, *case_name, *row_key, *runner, *metric, *unit;
+	enum kab_direction dir;
+	int64_t n; /* 1 or more */
+	double mean, sd; /* sd NAN: unknown */
+};
+int kab_store_put_summary(struct kab_store *store, int64_t run_id,
+			  const struct kab_store_summary *summary, struct kab_err *err);
+/* The newest run that was imported from content with this hash; *ret_name (caller frees). 1: none. */
+int kab_store_find_import(struct kab_store *store, const char *sha256, char **ret_name,
+			  struct kab_err *err);
+
 /* The noise floor of one series on one machine, from an A/A run. */
 struct kab_noise {
 	const char *machine_hash, *runner, *params_text, *condition, *metric;
@@ -195,6 +209,7 @@ struct kab_run_info {
 	enum kab_run_state state;
 	int64_t created_wall_ns, finished_wall_ns;
 	size_t n_iterations, n_done, n_failed, n_missing, n_pending; /* without warm-ups */
+	size_t n_summaries; /* imported ones: see struct kab_summary_info */
 };
 void kab_run_info_release(struct kab_run_info *info);
 /* NAME, ID, or "latest"/NULL. 1 when there is none; *ret_note (caller frees, may be NULL) says what
@@ -233,6 +248,16 @@ int kab_store_list_boots(struct kab_store *store, int64_t run_id, struct kab_boo
 /* boot_id 0: of the whole run; in order of sequence. */
 int kab_store_list_steps(struct kab_store *store, int64_t run_id, int64_t boot_id,
 			 struct kab_step_info **ret, size_t *ret_n, struct kab_err *err);
+/* The summaries of a run in the order of import. */
+struct kab_summary_info {
+	char *host, *kernel, *condition, *case_name, *row_key, *runner, *metric, *unit;
+	enum kab_direction dir;
+	int64_t n;
+	double mean, sd; /* sd NAN: unknown */
+};
+void kab_summary_info_release(struct kab_summary_info *info);
+int kab_store_list_summaries(struct kab_store *store, int64_t run_id, struct kab_summary_info **ret,
+			     size_t *ret_n, struct kab_err *err);
 struct kab_event_info {
 	int64_t boot_id; /* 0: none */
 	int64_t wall_ns;
