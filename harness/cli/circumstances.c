@@ -269,7 +269,7 @@ static int add_benchmarks(struct kab_store *store, int64_t run_id, const struct 
 	struct kab_step_info *steps;
 	size_t n, lines = 0, more = 0;
 
-	if (kab_store_list_steps(store, run_id, 0, &steps, &n, err) < 0)
+	if (kab_store_list_invoked(store, run_id, &steps, &n, err) < 0)
 		return -1;
 	for (size_t r = 0; r < j->n; r++) {
 		const struct kab_step_info *step = step_of(steps, n, j->v[r].data);

@@ -82,11 +82,15 @@ static int count_steps(struct kab_store *store, struct kab_run_info *r, struct k
 {
 	KAB_AUTOSTMT stmt = kab_sql_query(
 		store, err,
-		"SELECT CASE WHEN b.state = 'failed' AND o.state = 'done' THEN 'failed'"
-		" ELSE o.state END AS s, count(*) FROM iteration i"
-		" JOIN outcome o ON o.iteration_id = i.id JOIN boot b ON b.id = i.boot_id"
+		/* the view is asked only where the output was read more than once */
+		"SELECT CASE WHEN b.state = 'failed' AND s.state = 'done' THEN 'failed'"
+		" ELSE s.state END AS st, count(*) FROM"
+		" (SELECT i.boot_id, CASE WHEN (SELECT count(*) FROM extraction e"
+		" WHERE e.iteration_id = i.id) < 2 THEN i.state ELSE (SELECT o.state FROM outcome o"
+		" WHERE o.iteration_id = i.id) END AS state FROM iteration i"
 		" WHERE i.run_id = ? AND i.warmup = 0"
-		" AND NOT EXISTS (SELECT 1 FROM iteration a WHERE a.retry_of = i.id) GROUP BY s",
+		" AND NOT EXISTS (SELECT 1 FROM iteration a WHERE a.retry_of = i.id)) s"
+		" JOIN boot b ON b.id = s.boot_id GROUP BY st",
 		"i", r->id);
 	int64_t summaries = 0;
 	int rc = -1;
@@ -345,25 +349,25 @@ static void fill_step(sqlite3_stmt *stmt, struct kab_step_info *s)
 	kab_iter_state_parse(kab_sql_str(stmt, 18), &s->state);
 }
 
-int kab_store_list_steps(struct kab_store *store, int64_t run_id, int64_t boot_id,
-			 struct kab_step_info **ret, size_t *ret_n, struct kab_err *err)
+/* The steps that `where` selects by ?1, the run, and ?2. */
+static int list_steps(struct kab_store *store, const char *where, int64_t run_id, int64_t second,
+		      struct kab_step_info **ret, size_t *ret_n, struct kab_err *err)
 {
 	struct {
 		struct kab_step_info *v;
 		size_t n, cap;
 	} list = { 0 };
 	KAB_STORE_GUARD(store);
-	KAB_AUTOSTMT stmt = kab_sql_query(
-		store, err,
+	char *sql kab_autofree = kab_xasprintf(
 		"SELECT i.id, i.boot_id, i.condition, i.case_name, i.row_key, i.runner,"
 		" i.params_text, i.params_resolved, i.argv_json, i.remote_id, o.reason,"
 		" o.parse_status, i.runner_version, i.iteration, i.attempt, i.case_order, i.warmup,"
 		" i.sequence, o.state, i.exit_status, i.elapsed_s, i.user_s, i.system_s,"
 		" i.max_rss_kb, coalesce(i.started_wall_ns, 0), coalesce(i.finished_wall_ns, 0)"
 		" FROM iteration i JOIN outcome o ON o.iteration_id = i.id"
-		" WHERE i.run_id = ?1 AND (?2 = 0 OR i.boot_id = ?2) ORDER BY i.sequence, "
-		"i.attempt",
-		"ii", run_id, boot_id);
+		" WHERE %s ORDER BY i.sequence, i.attempt",
+		where);
+	KAB_AUTOSTMT stmt = kab_sql_query(store, err, sql, "ii", run_id, second);
 	int rc = -1;
 
 	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1)
@@ -377,6 +381,24 @@ int kab_store_list_steps(struct kab_store *store, int64_t run_id, int64_t boot_i
 	*ret = list.v;
 	*ret_n = list.n;
 	return 0;
+}
+
+int kab_store_list_steps(struct kab_store *store, int64_t run_id, int64_t boot_id,
+			 struct kab_step_info **ret, size_t *ret_n, struct kab_err *err)
+{
+	return list_steps(store, "i.run_id = ?1 AND (?2 = 0 OR i.boot_id = ?2)", run_id, boot_id,
+			  ret, ret_n, err);
+}
+
+int kab_store_list_invoked(struct kab_store *store, int64_t run_id, struct kab_step_info **ret,
+			   size_t *ret_n, struct kab_err *err)
+{
+	/* With a bare column beside min() SQLite gives that of the row with the minimum. */
+	return list_steps(store,
+			  "i.id IN (SELECT id FROM (SELECT id, min(sequence) FROM iteration"
+			  " WHERE run_id = ?1 AND warmup = ?2 AND state = 'done'"
+			  " AND argv_json IS NOT NULL GROUP BY case_name, row_key))",
+			  run_id, 0, ret, ret_n, err);
 }
 
 int kab_store_list_events(struct kab_store *store, int64_t run_id, struct kab_event_info **ret,

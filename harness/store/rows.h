@@ -124,6 +124,12 @@ void kab_rows_release(struct rows *rows);
 /* The summaries of run r, after its labels are known. */
 int kab_rows_read_summaries(struct kab_store *store, struct rows *rows, size_t r,
 			    struct kab_err *err);
+/* The iterations of run r, after its labels are known. */
+int kab_rows_read_iterations(struct kab_store *store, struct rows *rows, size_t r,
+			     struct kab_err *err);
+/* One more value of an iteration; values of the same metric are averaged. */
+void kab_rows_add_value(struct rows *rows, struct rows_iter *it, const char *name, const char *unit,
+			enum kab_direction dir, enum rows_origin origin, double value);
 /* Index of the group, added when it is new; *hint is where the one before was (0 at first). */
 size_t kab_rows_group(struct rows *rows, size_t *hint, const char *host, const char *condition,
 		      const char *case_name, const char *row_key, const char *runner, int order);

@@ -328,8 +328,8 @@ size_t kab_rows_metric(struct rows_group *group, const char *name, const char *u
 	return group->n - 1;
 }
 
-static void add_value(struct rows *rows, struct rows_iter *it, const char *name, const char *unit,
-		      enum kab_direction dir, enum rows_origin origin, double value)
+void kab_rows_add_value(struct rows *rows, struct rows_iter *it, const char *name, const char *unit,
+			enum kab_direction dir, enum rows_origin origin, double value)
 {
 	size_t m = kab_rows_metric(&rows->groups.v[it->group], name, unit, dir, origin);
 	struct rows_value *v = NULL;
@@ -375,76 +375,6 @@ size_t kab_rows_group(struct rows *rows, size_t *hint, const char *host, const c
 	g->host_rank = WORD_INDEX(&rows->hosts, host);
 	g->condition_rank = WORD_INDEX(&rows->conditions, condition);
 	return rows->groups.n - 1;
-}
-
-static void invocation_values(struct rows *rows, struct rows_iter *it, sqlite3_stmt *stmt, int from)
-{
-	static const struct {
-		const char *name, *unit;
-	} def[] = { { "invocation_elapsed", "s" },
-		    { "invocation_user", "s" },
-		    { "invocation_system", "s" },
-		    { "invocation_max_rss", "KB" } };
-
-	for (size_t i = 0; i < KAB_ARRAY_SIZE(def); i++)
-		if (sqlite3_column_type(stmt, from + (int)i) != SQLITE_NULL)
-			add_value(rows, it, def[i].name, def[i].unit, KAB_DIR_NONE, ROWS_INVOCATION,
-				  sqlite3_column_double(stmt, from + (int)i));
-}
-
-static int read_iterations(struct kab_store *store, struct rows *rows, size_t r,
-			   struct kab_err *err)
-{
-	KAB_AUTOSTMT stmt = kab_sql_query(
-		store, err,
-		"SELECT i.id, coalesce(o.extraction_id, 0), i.boot_id, rh.label, rk.label, "
-		"i.condition,"
-		" i.case_name, i.row_key, i.runner, i.case_order, b.block, i.sequence, i.attempt,"
-		" b.restart, o.state, b.state = 'failed', o.reason, b.reason, i.params_resolved,"
-		" i.runner_version, i.elapsed_s, i.user_s, i.system_s, i.max_rss_kb FROM iteration "
-		"i"
-		" JOIN outcome o ON o.iteration_id = i.id JOIN boot b ON b.id = i.boot_id"
-		" JOIN run_host rh ON rh.id = b.run_host_id"
-		" JOIN run_kernel rk ON rk.id = b.run_kernel_id WHERE i.run_id = ? AND i.warmup = 0"
-		" AND NOT EXISTS (SELECT 1 FROM iteration a WHERE a.retry_of = i.id)"
-		" ORDER BY i.sequence, i.id",
-		"i", rows->run[r].id);
-	size_t hint = 0;
-	int rc = -1;
-
-	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1) {
-		struct rows_iter *it = KAB_PUSH(&rows->iters);
-		bool wrong_kernel = sqlite3_column_int(stmt, 15) != 0;
-
-		it->id = sqlite3_column_int64(stmt, 0);
-		it->extraction_id = sqlite3_column_int64(stmt, 1);
-		it->boot_id = sqlite3_column_int64(stmt, 2);
-		it->run = r;
-		it->kernel = kab_rows_kernel(rows, r, kab_sql_str(stmt, 4));
-		it->group = kab_rows_group(rows, &hint, kab_sql_str(stmt, 3), kab_sql_str(stmt, 5),
-					   kab_sql_str(stmt, 6), kab_sql_str(stmt, 7),
-					   kab_sql_str(stmt, 8), sqlite3_column_int(stmt, 9));
-		it->block = sqlite3_column_int(stmt, 10);
-		if (it->block >= 0)
-			it->block += rows->run[r].block_base;
-		it->sequence = rows->run[r].sequence_base + sqlite3_column_int64(stmt, 11);
-		it->attempt = sqlite3_column_int(stmt, 12);
-		it->restart = sqlite3_column_int(stmt, 13) != 0;
-		kab_iter_state_parse(kab_sql_str(stmt, 14), &it->state);
-		it->reason = kab_sql_dup(stmt, 16);
-		if (wrong_kernel && it->state == KAB_ITER_DONE) {
-			it->state = KAB_ITER_FAILED;
-			free(it->reason);
-			it->reason = kab_sql_dup(stmt, 17);
-			if (!it->reason)
-				it->reason = kab_xstrdup("its boot does not count");
-		}
-		it->argv_text = kab_sql_dup(stmt, 18);
-		it->runner_version = kab_sql_dup(stmt, 19);
-		if (it->state == KAB_ITER_DONE)
-			invocation_values(rows, it, stmt, 20);
-	}
-	return rc;
 }
 
 /* ---- samples ---- */
@@ -609,8 +539,8 @@ static int read_samples(struct kab_store *store, struct rows *rows, size_t r, st
 				rc = -1;
 				break;
 			}
-			add_value(rows, it, name->metric, name->unit, s->dir, ROWS_SAMPLE,
-				  s->value);
+			kab_rows_add_value(rows, it, name->metric, name->unit, s->dir, ROWS_SAMPLE,
+					   s->value);
 		}
 	}
 	for (size_t i = 0; i < names.n; i++) {
@@ -644,7 +574,7 @@ int kab_rows_read(struct kab_store *store, const int64_t *run_ids, size_t n_runs
 	if (name_columns(store, rows, err))
 		return -1;
 	for (size_t r = 0; r < n_runs; r++)
-		if (read_iterations(store, rows, r, err))
+		if (kab_rows_read_iterations(store, rows, r, err))
 			return -1;
 	for (size_t r = 0; !rc && r < n_runs; r++)
 		rc = read_samples(store, rows, r, err);

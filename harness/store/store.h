@@ -248,6 +248,9 @@ int kab_store_list_boots(struct kab_store *store, int64_t run_id, struct kab_boo
 /* boot_id 0: of the whole run; in order of sequence. */
 int kab_store_list_steps(struct kab_store *store, int64_t run_id, int64_t boot_id,
 			 struct kab_step_info **ret, size_t *ret_n, struct kab_err *err);
+/* Of each case and row the first step that is done and whose argv is known. */
+int kab_store_list_invoked(struct kab_store *store, int64_t run_id, struct kab_step_info **ret,
+			   size_t *ret_n, struct kab_err *err);
 /* The summaries of a run in the order of import. */
 struct kab_summary_info {
 	char *host, *kernel, *condition, *case_name, *row_key, *runner, *metric, *unit;
