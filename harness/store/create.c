@@ -45,6 +45,24 @@ static int put_run(struct kab_store *store, struct kab_store_run *run, const cha
 	return 0;
 }
 
+int kab_store_put_run(struct kab_store *store, struct kab_store_run *run, char **ret_name,
+		      struct kab_err *err)
+{
+	const char *wish = run->name && *run->name		 ? run->name
+			   : run->suite_name && *run->suite_name ? run->suite_name
+								 : "run";
+	char *name = NULL;
+
+	if (free_name(store, wish, &name, err))
+		return -1;
+	if (put_run(store, run, name, wish, err)) {
+		free(name);
+		return -1;
+	}
+	*ret_name = name;
+	return 0;
+}
+
 static int put_boot(struct kab_store *store, int64_t run_id, struct kab_store_boot *b,
 		    const struct kab_store_host *hosts, size_t n_hosts,
 		    const struct kab_store_kernel *kernels, size_t n_kernels, struct kab_err *err)
@@ -87,9 +105,6 @@ int kab_store_create_run(struct kab_store *store, struct kab_store_run *run,
 			 struct kab_store_boot *boots, size_t n_boots, struct kab_store_step *steps,
 			 size_t n_steps, char **ret_name, struct kab_err *err)
 {
-	const char *wish = run->name && *run->name		 ? run->name
-			   : run->suite_name && *run->suite_name ? run->suite_name
-								 : "run";
 	char *name = NULL;
 	int rc;
 
@@ -97,9 +112,7 @@ int kab_store_create_run(struct kab_store *store, struct kab_store_run *run,
 	KAB_STORE_GUARD(store);
 	if (kab_tx_begin(store, err))
 		return -1;
-	rc = free_name(store, wish, &name, err);
-	if (!rc)
-		rc = put_run(store, run, name, wish, err);
+	rc = kab_store_put_run(store, run, &name, err);
 	for (size_t i = 0; !rc && i < n_hosts; i++) {
 		rc = kab_sql_run(store, err,
 				 "INSERT INTO run_host (run_id, label, position) VALUES (?, ?, ?)",
@@ -119,7 +132,10 @@ int kab_store_create_run(struct kab_store *store, struct kab_store_run *run,
 		rc = put_boot(store, run->id, &boots[i], hosts, n_hosts, kernels, n_kernels, err);
 	for (size_t i = 0; !rc && i < n_steps; i++)
 		rc = put_step(store, run->id, &steps[i], boots, n_boots, err);
-	rc = kab_tx_end(store, rc, err, "store the plan of run '%s'", wish);
+	rc = kab_tx_end(store, rc, err, "store the plan of run '%s'",
+			name	    ? name
+			: run->name ? run->name
+				    : "");
 	if (rc) {
 		free(name);
 		return rc;

@@ -118,6 +118,9 @@ struct kab_extraction {
 };
 int kab_store_put_extraction(struct kab_store *store, const struct kab_extraction *x,
 			     struct kab_err *err);
+/* The row of a run, inside a transaction, under the name it wishes or a free one like it. */
+int kab_store_put_run(struct kab_store *store, struct kab_store_run *run, char **ret_name,
+		      struct kab_err *err);
 int kab_store_put_output(struct kab_store *store, int64_t iteration_id,
 			 const struct kab_store_stream *stream, struct kab_err *err);
 
