@@ -4,7 +4,9 @@ import json
 import re
 import tempfile
 
-from checks import check, equal, finish, run, strict
+from checks import check, equal, finish, private, run, strict
+
+private()
 
 SUITE = {'name': 's', 'repeat': {'boots': 2, 'iterations': 2}, 'quiet': 'off',
          'cases': [{'name': 'x', 'runner': 'synthetic', 'params': {'mean': 10, 'sd': 0.1}}]}
@@ -15,7 +17,7 @@ with tempfile.TemporaryDirectory() as home:
         json.dump(SUITE, f)
     for name, seed in (('one', '7'), ('two', '8')):
         p = run('run', path, '--kernel', 'base=running', '--kernel', 'test=running', '--name', name, '--seed', seed,
-                '--wait', '60', home=home)
+                home=home)
         equal(p.returncode, 0, f'run {name}: {p.stderr}')
     alone = strict(run('report', 'one', '--format', 'json', home=home).stdout)['preamble']
     p = run('compare', 'one:base', 'two:base', home=home)
