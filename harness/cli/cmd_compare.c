@@ -195,11 +195,26 @@ static int describe(struct kab_store *store, const struct places *places, bool h
 	return status;
 }
 
+static void add_title(const char *arg, const struct kab_run_info *run, struct kab_strv *title,
+		      struct kab_strv *origin)
+{
+	char *what kab_autofree = kab_reporting_origin(run);
+	char *text = kab_xasprintf("%s: %s", run->name, what);
+
+	kab_strv_add(title, arg);
+	if (!kab_strv_has(origin, text))
+		kab_strv_add(origin, text);
+	free(text);
+}
+
 static int compare(struct kab_cli *cli, struct kab_store *store, const struct kab_args *args,
 		   const struct kab_reporting *r, struct sources *sources, struct kab_err *err)
 {
+	struct kab_strv kab_autostrv title = KAB_STRV_INIT, origin = KAB_STRV_INIT;
+	char *title_text kab_autofree = NULL, *origin_text kab_autofree = NULL;
 	struct kab_judgement judgement = { 0 };
 	struct kab_preamble preamble = { 0 };
+	struct kab_reporting titled = *r;
 	struct kab_row_list rows = { 0 };
 	struct places places = { 0 };
 	bool hosts, one_run = true;
@@ -212,7 +227,10 @@ static int compare(struct kab_cli *cli, struct kab_store *store, const struct ka
 		if (open_source(cli, store, kab_args_at(args, s), &sources->v[s], err) < 0)
 			return -1;
 		one_run = one_run && sources->v[s].run.id == sources->v[0].run.id;
+		add_title(kab_args_at(args, s), &sources->v[s].run, &title, &origin);
 	}
+	titled.title = title_text = kab_strv_join(&title, " against ");
+	titled.origin = origin_text = kab_strv_join(&origin, "; ");
 	hosts = share_hosts(sources);
 	find_places(sources, &places);
 	if (places.n < 2) {
@@ -230,7 +248,7 @@ static int compare(struct kab_cli *cli, struct kab_store *store, const struct ka
 	} else if (describe(store, &places, hosts, r->names, &judgement, &preamble, err) < 0) {
 		goto out;
 	}
-	if (kab_reporting_print(cli, r, &judgement, &preamble, err) < 0)
+	if (kab_reporting_print(cli, &titled, &judgement, &preamble, err) < 0)
 		goto out;
 	status = kab_cli_finish(cli, kab_reporting_status(r, &judgement));
 out:

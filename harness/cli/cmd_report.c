@@ -31,7 +31,8 @@ const struct kab_cmd kab_cmd_report = {
 		"regressed.",
 	.example = "  kab report nightly-3 --style mmtests\n"
 		   "  kab report --explain groups=4\n"
-		   "  kab report --format json | jq .summary",
+		   "  kab report --format json | jq .summary\n"
+		   "  kab report --format html --output report.html",
 	.completes = "run",
 	.opts = opts,
 	.min_pos = 0,

@@ -5,9 +5,15 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/circumstances.h"
 #include "cli/find_run.h"
+#include "reports/html.h"
+
+/* A page of some ten thousand rows. */
+#define OUTPUT_MAX ((size_t)512 << 20)
 
 int kab_reporting_options(const struct kab_args *args, struct kab_reporting *ret,
 			  struct kab_err *err)
@@ -49,6 +55,7 @@ int kab_reporting_options(const struct kab_args *args, struct kab_reporting *ret
 				   names);
 	}
 	ret->report.metric = kab_args_get(args, "metric");
+	ret->output = kab_args_get(args, "output");
 	ret->explain = kab_args_get(args, "explain");
 	ret->gate = kab_args_flag(args, "gate");
 	ret->names = kab_args_flag(args, "names");
@@ -120,12 +127,24 @@ static int check_metric(const struct kab_reporting *r, const struct kab_judgemen
 			   r->report.metric, names.n ? all : "none");
 }
 
+char *kab_reporting_origin(const struct kab_run_info *run)
+{
+	char begun[24];
+
+	kab_format_utc(run->created_wall_ns, begun);
+	return kab_xasprintf("run %lld, suite %s, begun %s", (long long)run->id,
+			     run->suite_name && *run->suite_name ? run->suite_name : "unknown",
+			     begun);
+}
+
 int kab_reporting_print(struct kab_cli *cli, const struct kab_reporting *r,
 			const struct kab_judgement *judgement, const struct kab_preamble *preamble,
 			struct kab_err *err)
 {
+	const struct kab_html_about about = { r->title, r->origin, KAB_VERSION };
 	struct kab_buf kab_autobuf out = KAB_BUF_INIT;
 
+	kab_buf_init(&out, OUTPUT_MAX);
 	if (check_metric(r, judgement, err) < 0)
 		return -1;
 	if (r->explain) {
@@ -135,9 +154,17 @@ int kab_reporting_print(struct kab_cli *cli, const struct kab_reporting *r,
 		kab_report_csv(judgement, r->report.metric, &out);
 	} else if (!strcmp(r->format, "json")) {
 		kab_report_json(judgement, r->report.metric, preamble, &out);
+	} else if (!strcmp(r->format, "html")) {
+		kab_report_html(judgement, &r->report, preamble, &about, &out);
 	} else {
 		kab_report_text(judgement, &r->report, preamble, &out);
 	}
+	if (out.cut)
+		return kab_err_set(err, KAB_ERR_USAGE,
+				   "the report is longer than %zu MiB; --metric makes it shorter",
+				   OUTPUT_MAX >> 20);
+	if (r->output && strcmp(r->output, "-") != 0)
+		return kab_file_write(r->output, kab_buf_str(&out), out.len, 0644, err);
 	fwrite(kab_buf_str(&out), 1, out.len, cli->out);
 	return 0;
 }
@@ -157,6 +184,8 @@ int kab_reporting_run(struct kab_cli *cli, const char *name, const struct kab_re
 	struct kab_err err = KAB_ERR_INIT;
 	struct kab_store *store = NULL;
 	struct kab_run_info run = { 0 };
+	struct kab_reporting titled = *r;
+	char *origin kab_autofree = NULL;
 	int status = -1;
 
 	if (kab_cli_open_store(cli, KAB_STORE_READ, &store, &err) < 0)
@@ -169,9 +198,11 @@ int kab_reporting_run(struct kab_cli *cli, const char *name, const struct kab_re
 			    "run '%s' has no results yet; see 'kab show %s'", run.name, run.name);
 		goto out;
 	}
+	titled.title = run.name;
+	titled.origin = origin = kab_reporting_origin(&run);
 	if (kab_judge(&rows, &r->judge, &judgement, &err) < 0 ||
 	    kab_circumstances(store, &run, &judgement, r->names, &preamble, &err) < 0 ||
-	    kab_reporting_print(cli, r, &judgement, &preamble, &err) < 0)
+	    kab_reporting_print(cli, &titled, &judgement, &preamble, &err) < 0)
 		goto out;
 	status = kab_cli_finish(cli, kab_reporting_status(r, &judgement));
 out:
