@@ -96,7 +96,8 @@ static sqlite3_stmt *prepared(struct kab_store *store, const char *sql, struct k
 		kab_err_set(err, KAB_ERR_INTERNAL, "more statements than the store has room for");
 		return NULL;
 	}
-	store->cache[store->n_cache].sql = sql;
+	/* The caller's text may be gone by the next call: the copy that the statement holds stays. */
+	store->cache[store->n_cache].sql = sqlite3_sql(stmt);
 	store->cache[store->n_cache++].stmt = stmt;
 	return stmt;
 }
