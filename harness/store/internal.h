@@ -15,7 +15,7 @@
 
 #define KAB_STORE_APPLICATION_ID 0x6b616220 /* "kab " */
 #define KAB_STORE_BUSY_MS 30000
-#define KAB_STORE_STATEMENTS 96
+#define KAB_STORE_STATEMENTS 256
 #define KAB_STORE_OUTPUT_MAX ((int64_t)1 << 30) /* bytes of one stream */
 
 /* schemas/sql/NNNN_*.sql in order; entry i brings user_version i to i + 1. */
