@@ -243,8 +243,8 @@ print_lease() {
 # Another user's folder, or one that a stranger prepared, is as good: what is in it is only read.
 make_lease_dir() {
 	[ -d "$LEASE" ] || mkdir -m 1777 "$LEASE" 2>/dev/null
-	[ -d "$LEASE" ] || fail "cannot make $LEASE"
-	[ -w "$LEASE" ] || fail "cannot write to $LEASE"
+	[ -d "$LEASE" ] || fail "cannot make $LEASE; every controller looks there, so ${LEASE%/*} has to be writable"
+	[ -w "$LEASE" ] || fail "cannot write to $LEASE; every controller looks there, so it has to be writable"
 }
 
 lease_busy() {
