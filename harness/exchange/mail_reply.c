@@ -16,7 +16,7 @@
 /* ---- headers ---- */
 
 /* "Name: words": broken at blanks so that no line is longer than 78 where that is possible. */
-static void header(struct kab_buf *out, const char *name, const char *value)
+void kab_mail_header_print(const char *name, const char *value, struct kab_buf *out)
 {
 	size_t width = strlen(name) + 1;
 
@@ -39,7 +39,8 @@ static void header(struct kab_buf *out, const char *name, const char *value)
 	kab_buf_addc(out, '\n');
 }
 
-static void address_header(struct kab_buf *out, const char *name, const struct kab_addresses *list)
+void kab_mail_addresses_print(const char *name, const struct kab_addresses *list,
+			      struct kab_buf *out)
 {
 	size_t width = strlen(name) + 1;
 
@@ -170,7 +171,7 @@ static void references(const struct kab_mail *mail, const char *parent, struct k
 			kab_strv_add(&unique, ids.v[i]);
 	kab_strv_add(&unique, parent);
 	text = kab_strv_join(&unique, " ");
-	header(out, "References", text);
+	kab_mail_header_print("References", text, out);
 }
 
 int kab_reply_headers(const struct kab_mail *mail, const struct kab_reply_opts *opts,
@@ -206,13 +207,13 @@ int kab_reply_headers(const struct kab_mail *mail, const struct kab_reply_opts *
 		kab_buf_adds(&subject, "Re: ");
 	kab_mime_encode_header(opts->subject ? opts->subject : plain, &subject);
 	kab_addresses_add(&from, opts->from.name, opts->from.addr);
-	address_header(out, "From", &from);
-	address_header(out, "To", &to);
-	address_header(out, "Cc", &cc);
-	header(out, "Subject", kab_buf_str(&subject));
-	header(out, "Date", opts->date);
-	header(out, "Message-ID", opts->message_id);
-	header(out, "In-Reply-To", parent);
+	kab_mail_addresses_print("From", &from, out);
+	kab_mail_addresses_print("To", &to, out);
+	kab_mail_addresses_print("Cc", &cc, out);
+	kab_mail_header_print("Subject", kab_buf_str(&subject), out);
+	kab_mail_header_print("Date", opts->date, out);
+	kab_mail_header_print("Message-ID", opts->message_id, out);
+	kab_mail_header_print("In-Reply-To", parent, out);
 	references(mail, parent, out);
 	kab_buf_adds(out, "MIME-Version: 1.0\n"
 			  "Content-Type: text/plain; charset=us-ascii\n"

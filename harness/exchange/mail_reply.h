@@ -26,6 +26,12 @@ struct kab_reply_opts {
 int kab_reply_headers(const struct kab_mail *mail, const struct kab_reply_opts *opts,
 		      struct kab_buf *out, struct kab_strv *rcpt, struct kab_err *err);
 
+/* Append "Name: words", folded at 78; value is encoded already (kab_mime_encode_header). */
+void kab_mail_header_print(const char *name, const char *value, struct kab_buf *out);
+/* The same of a list of addresses, encoded as needed; nothing when it is empty. */
+void kab_mail_addresses_print(const char *name, const struct kab_addresses *list,
+			      struct kab_buf *out);
+
 /*
  * Append the attribution and what is needed of the mail: the claim, and the tables for which chosen[] is
  * true, with the lines that name them; "[...]" stands where lines were left out. Lines are never
