@@ -87,7 +87,7 @@ struct kab_plot {
 	char *x_name; /* owned: sweep: the parameter ("groups"); else NULL */
 	bool x_words; /* sweep: the values are no numbers; x counts them from 0 */
 	struct kab_plot_set *sets;
-	size_t n_sets, cap_sets;
+	size_t n_sets;
 	size_t n_values; /* of all sets */
 };
 

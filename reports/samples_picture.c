@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "reports/number.h"
+#include "reports/plot_strip.h"
 #include "reports/renderers.h"
 #include "reports/samples.h"
 #include "stats/quantile.h"
@@ -16,55 +15,22 @@ struct axis {
 	double lo, hi;
 };
 
-static size_t place(const struct axis *axis, double value)
+static size_t place(const void *data, double value)
 {
+	const struct axis *axis = data;
 	double share = axis->hi > axis->lo ? (value - axis->lo) / (axis->hi - axis->lo) : 0.5;
 
 	return (size_t)fmin(CELLS - 1, fmax(0, floor(share * CELLS)));
 }
 
-/* How much of a set falls into each cell, from blank to full. */
-static void density(const struct axis *axis, const struct kab_sample_report *set, char *line)
-{
-	static const char levels[] = ".:-=+*#%@";
-	size_t *count = kab_xcalloc(CELLS, sizeof(*count)), most = 1;
-
-	for (size_t i = 0; i < set->n; i++) {
-		size_t at = place(axis, set->sorted[i]);
-
-		count[at]++;
-		most = count[at] > most ? count[at] : most;
-	}
-	for (size_t i = 0; i < CELLS; i++) {
-		if (most == 1 && count[i])
-			line[i] = ':';
-		else if (count[i])
-			line[i] = levels[(sizeof(levels) - 2) * (count[i] - 1) / (most - 1)];
-	}
-	free(count);
-}
-
-/* |----[===M===]-----| with A at the mean. */
 static void box(const struct axis *axis, const struct kab_sample_report *set, char *line)
 {
-	double q1 = set->all.median, q3 = set->all.median;
-	size_t a, b;
+	double five[] = { set->all.min, set->all.median, set->all.median, set->all.median,
+			  set->all.max };
 
-	kab_quantile_sorted(set->sorted, set->n, 7, 25, 100, &q1);
-	kab_quantile_sorted(set->sorted, set->n, 7, 75, 100, &q3);
-	a = place(axis, set->all.min);
-	b = place(axis, set->all.max);
-	memset(line + a, '-', b - a + 1);
-	line[a] = line[b] = '|';
-	a = place(axis, q1);
-	b = place(axis, q3);
-	memset(line + a, '=', b - a + 1);
-	if (b > a) {
-		line[a] = '[';
-		line[b] = ']';
-	}
-	line[place(axis, set->all.median)] = 'M';
-	line[place(axis, set->over.mean)] = 'A';
+	kab_quantile_sorted(set->sorted, set->n, 7, 25, 100, &five[1]);
+	kab_quantile_sorted(set->sorted, set->n, 7, 75, 100, &five[3]);
+	kab_strip_box(axis, place, five, set->over.mean, line);
 }
 
 static void add_line(char letter, const char *line, struct kab_buf *out)
@@ -88,7 +54,7 @@ void kab_samples_picture(const struct kab_samples_report *report, struct kab_buf
 		char line[CELLS];
 
 		memset(line, ' ', sizeof(line));
-		density(&axis, &report->v[i], line);
+		kab_strip_density(&axis, place, report->v[i].sorted, report->v[i].n, CELLS, line);
 		add_line(kab_samples_letter(i), line, out);
 		memset(line, ' ', sizeof(line));
 		box(&axis, &report->v[i], line);
