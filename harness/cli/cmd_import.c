@@ -8,7 +8,11 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "exchange/import.h"
+#include "exchange/import_formats.h"
 #include "runners/runner.h"
+
+#define MANY_FILES 200 /* from here on their number is shown while they are read */
+#define SAY_MAX 10
 
 static int read_csv(const struct kab_args *args, struct kab_import *ret, struct kab_err *err)
 {
@@ -45,134 +49,251 @@ static int read_params(const struct kab_args *args, struct kab_params *params, s
 	return 0;
 }
 
-/* "LABEL=FILE", or a FILE of the only --kernel. */
-struct log {
-	char *kernel;
-	const char *file;
-	struct kab_buf bytes;
+/* "LABEL=PATH", or a PATH of the only --kernel, or one whose kernels the reader finds. */
+struct source {
+	char *kernel; /* NULL: not told */
+	const char *path;
 };
 
-struct logs {
-	struct log *v;
+struct sources {
+	struct source *v;
 	size_t n, cap;
+	struct kab_strv labels; /* of --kernel LABEL, in that order */
 };
 
-static void logs_release(struct logs *logs)
+static void sources_release(struct sources *sources)
 {
-	for (size_t i = 0; i < logs->n; i++) {
-		free(logs->v[i].kernel);
-		kab_buf_release(&logs->v[i].bytes);
-	}
-	free(logs->v);
+	for (size_t i = 0; i < sources->n; i++)
+		free(sources->v[i].kernel);
+	free(sources->v);
+	kab_strv_release(&sources->labels);
 }
 
-static int read_log(const struct kab_args *args, const char *word, struct logs *logs,
-		    struct kab_err *err)
+static void add_source(struct sources *ret, const char *word)
 {
-	const char *only = kab_args_nth(args, "kernel", 0), *equals = strchr(word, '=');
+	const char *equals = strchr(word, '=');
 	char *label kab_autofree = equals ? kab_xstrndup(word, (size_t)(equals - word)) : NULL;
-	struct log *log;
+	struct source *src = KAB_PUSH(ret);
 
 	if (label && (!kab_text_is_label(label) || !access(word, F_OK)))
 		equals = NULL;
-	if (!equals && (!only || kab_args_nth(args, "kernel", 1)))
-		return kab_err_set(
-			err, KAB_ERR_USAGE,
-			"of which kernel is '%s'? write LABEL=%s, or one --kernel LABEL for "
-			"all files",
-			word, word);
-	log = KAB_PUSH(logs);
-	log->kernel = kab_xstrdup(equals ? label : only);
-	log->file = equals ? equals + 1 : word;
-	return kab_file_read(log->file, &log->bytes, err);
+	src->kernel = equals ? kab_xstrdup(label) : NULL;
+	src->path = equals ? equals + 1 : word;
 }
 
-static int by_kernel(const struct kab_args *args, const struct logs *logs, const char *baseline,
-		     struct kab_import_log *ret, struct kab_err *err)
+/* --kernel LABEL=PATH and what stands without an option; --kernel LABEL is the kernel of those that
+ * name none, and the order of kernels. */
+static int find_sources(const struct kab_args *args, struct sources *ret, struct kab_err *err)
 {
+	const char *word;
+
+	for (size_t i = 0; (word = kab_args_nth(args, "kernel", i)); i++) {
+		const char *equals = strchr(word, '=');
+		char *label kab_autofree =
+			equals ? kab_xstrndup(word, (size_t)(equals - word)) : kab_xstrdup(word);
+
+		if (!kab_text_is_label(label))
+			return kab_err_set(err, KAB_ERR_USAGE,
+					   "'%s' is no label of a kernel: letters, digits and "
+					   ". _ + - are",
+					   label);
+		if (!kab_strv_has(&ret->labels, label))
+			kab_strv_add(&ret->labels, label);
+		if (equals)
+			*KAB_PUSH(ret) = (struct source){ kab_xstrdup(label), equals + 1 };
+	}
+	for (size_t i = 0; i < kab_args_n(args); i++)
+		add_source(ret, kab_args_at(args, i));
+	for (size_t i = 0; i < ret->n && ret->labels.n == 1; i++)
+		if (!ret->v[i].kernel)
+			ret->v[i].kernel = kab_xstrdup(ret->labels.v[0]);
+	return ret->n ? 0 : kab_err_set(err, KAB_ERR_USAGE, "no file was named");
+}
+
+/* Baseline first, then the order of --kernel, then that of the words. Caller frees. */
+static int in_order(const struct kab_args *args, struct sources *sources,
+		    struct kab_import_source **ret, struct kab_err *err)
+{
+	const char *baseline = kab_args_get(args, "baseline");
 	struct kab_strv kab_autostrv order = KAB_STRV_INIT;
-	const char *label;
 	size_t n = 0;
 
+	*ret = kab_xcalloc(sources->n + 1, sizeof(**ret));
 	if (baseline)
 		kab_strv_add(&order, baseline);
-	for (size_t i = 0; (label = kab_args_nth(args, "kernel", i)); i++)
-		if (!kab_strv_has(&order, label))
-			kab_strv_add(&order, label);
-	for (size_t i = 0; i < logs->n; i++)
-		if (!kab_strv_has(&order, logs->v[i].kernel))
-			kab_strv_add(&order, logs->v[i].kernel);
+	kab_strv_copy(&order, &sources->labels);
+	for (size_t i = 0; i < sources->n; i++)
+		if (sources->v[i].kernel)
+			kab_strv_add(&order, sources->v[i].kernel);
 	for (size_t k = 0; k < order.n; k++) {
 		size_t before = n;
+		bool seen = false;
 
-		for (size_t i = 0; i < logs->n; i++) {
-			const struct log *l = &logs->v[i];
-
-			if (!strcmp(l->kernel, order.v[k]))
-				ret[n++] = (struct kab_import_log){ l->kernel, l->file,
-								    kab_buf_str(&l->bytes),
-								    l->bytes.len, l->bytes.cut };
-		}
-		if (n == before)
+		for (size_t i = 0; i < k; i++)
+			seen |= !strcmp(order.v[i], order.v[k]);
+		for (size_t i = 0; i < sources->n && !seen; i++)
+			if (sources->v[i].kernel && !strcmp(sources->v[i].kernel, order.v[k]))
+				(*ret)[n++] = (struct kab_import_source){ sources->v[i].kernel,
+									  sources->v[i].path };
+		if (!seen && n == before && kab_strv_has(&sources->labels, order.v[k]))
 			return kab_err_set(err, KAB_ERR_USAGE, "no file is of kernel '%s'",
 					   order.v[k]);
 	}
+	for (size_t i = 0; i < sources->n; i++)
+		if (!sources->v[i].kernel)
+			(*ret)[n++] = (struct kab_import_source){ NULL, sources->v[i].path };
 	return 0;
 }
 
-static int read_logs(const struct kab_args *args, struct kab_import *ret, struct kab_err *err)
+static void tell(void *ctx, size_t done, size_t all)
 {
-	struct logs logs = { 0 };
-	struct kab_import_log *sorted kab_autofree = NULL;
+	struct kab_cli *cli = ctx;
+
+	if (all < MANY_FILES || !cli->terminal || cli->verbosity < 0)
+		return;
+	if (done == all)
+		fprintf(stderr, "\r%zu files read            \n", all);
+	else if (done % (MANY_FILES / 4) == 0)
+		fprintf(stderr, "\r%zu of %zu files", done, all);
+}
+
+/* Kernels that nobody put in order have no baseline. */
+static int set_baseline(const struct kab_args *args, const struct sources *sources,
+			const char *format, struct kab_import *import, struct kab_err *err)
+{
+	const char *baseline = kab_args_get(args, "baseline");
+	char *labels kab_autofree = NULL;
+	bool found = false;
+
+	if (baseline)
+		return kab_import_choose_baseline(import, baseline, err);
+	for (size_t i = 0; i < sources->n; i++)
+		found |= !sources->v[i].kernel;
+	/* A table has an order, folders have none. */
+	if (!found || import->kernels.n < 2 || !strcmp(format, "summary"))
+		return 0;
+	labels = kab_strv_join(&import->kernels, ", ");
+	return kab_err_set(
+		err, KAB_ERR_USAGE,
+		"which of the kernels is the baseline? say --baseline LABEL; there are %s", labels);
+}
+
+static int read_format(struct kab_cli *cli, const struct kab_args *args, const char *format,
+		       struct kab_import *ret, struct kab_err *err)
+{
+	struct sources sources = { 0 };
+	struct kab_import_source *sorted kab_autofree = NULL;
 	struct kab_params params = { 0 };
-	struct kab_import_logs_opts opts = {
+	struct kab_import_from from = {
 		.runner = kab_args_get(args, "runner"),
 		.host = kab_args_get(args, "host"),
 		.case_name = kab_args_get(args, "case"),
 		.params = &params,
+		.match = kab_args_get(args, "match"),
 		.boots = kab_args_flag(args, "boots"),
+		.progress = tell,
+		.ctx = cli,
 	};
 	int64_t exit_status;
 	int rc = read_params(args, &params, err);
 
 	if (!rc)
 		rc = kab_args_int(args, "exit-status", 0, 255, KAB_EXIT_UNKNOWN, &exit_status, err);
-	for (size_t i = 0; !rc && i < kab_args_n(args); i++)
-		rc = read_log(args, kab_args_at(args, i), &logs, err);
-	if (!rc && !logs.n)
-		rc = kab_err_set(err, KAB_ERR_USAGE, "no file was named");
+	if (!rc)
+		rc = kab_args_int(args, "repeat", 2, 1000000, 0, &from.repeat, err);
+	if (!rc)
+		rc = find_sources(args, &sources, err);
+	if (!rc)
+		rc = in_order(args, &sources, &sorted, err);
 	if (!rc) {
-		opts.exit_status = (int)exit_status;
-		sorted = kab_xcalloc(logs.n + 1, sizeof(*sorted));
-		rc = by_kernel(args, &logs, kab_args_get(args, "baseline"), sorted, err);
+		from.exit_status = (int)exit_status;
+		rc = kab_import_format_find(format)->read(sorted, sources.n, &from, ret, err);
 	}
 	if (!rc)
-		rc = kab_import_logs(sorted, logs.n, &opts, ret, err);
-	logs_release(&logs);
+		rc = set_baseline(args, &sources, format, ret, err);
+	sources_release(&sources);
 	kab_params_release(&params);
 	return rc;
 }
 
-static void say_failures(struct kab_cli *cli, const struct kab_import *import)
+static int set_directions(const struct kab_args *args, struct kab_import *import,
+			  struct kab_err *err)
 {
-	for (size_t i = 0; i < import->n; i++)
-		if (import->v[i].state == KAB_ITER_FAILED || import->v[i].log)
-			if (import->v[i].reason)
-				kab_cli_say(cli, "kab: note: %s, iteration %zu: %s",
-					    import->v[i].kernel, i + 1, import->v[i].reason);
+	struct kab_strv kab_autostrv lower = KAB_STRV_INIT, higher = KAB_STRV_INIT;
+	const char *name;
+
+	for (size_t i = 0; (name = kab_args_nth(args, "lower", i)); i++)
+		kab_strv_add(&lower, name);
+	for (size_t i = 0; (name = kab_args_nth(args, "higher", i)); i++)
+		kab_strv_add(&higher, name);
+	return kab_import_direct(import, &lower, &higher, err);
 }
 
-static int store_it(struct kab_cli *cli, const struct kab_args *args, struct kab_import *import,
-		    struct kab_err *err)
+static void say_list(struct kab_cli *cli, const char *what, const struct kab_strv *list)
 {
-	const char *csv = kab_args_get(args, "csv"), *name = kab_args_get(args, "name");
+	for (size_t i = 0; i < list->n && i < SAY_MAX; i++)
+		kab_cli_say(cli, "kab: %s: %s", what, list->v[i]);
+	if (list->n > SAY_MAX)
+		kab_cli_say(cli, "kab: %s: and %zu more (kab show)", what, list->n - SAY_MAX);
+}
+
+static void say_what_was_found(struct kab_cli *cli, const struct kab_import *import)
+{
+	size_t said = 0, more = 0;
+
+	say_list(cli, "note", &import->notes);
+	say_list(cli, "not read", &import->unread);
+	for (size_t i = 0; i < import->n; i++) {
+		if (!import->v[i].reason)
+			continue;
+		if (said++ < SAY_MAX)
+			kab_cli_say(cli, "kab: note: %s, iteration %zu: %s", import->v[i].kernel,
+				    i + 1, import->v[i].reason);
+		else
+			more++;
+	}
+	if (more)
+		kab_cli_say(cli, "kab: note: and %zu more iterations (kab show)", more);
+	if (import->n && !import->boots_known)
+		kab_cli_warn(cli,
+			     "which values share a boot is not known: all of a kernel are taken "
+			     "as one boot, and nothing is tested");
+	if (import->summaries.n)
+		kab_cli_warn(cli, "of summaries the boots are unknown: they are judged as if their "
+				  "values were independent");
+}
+
+/* 0: new; 1: it is there already, and --again was not given; -1. */
+static int look_for_same(struct kab_store *store, const struct kab_args *args,
+			 const struct kab_import *import, struct kab_err *err)
+{
+	char hex[KAB_SHA256_HEX_SIZE], *name kab_autofree = NULL;
+	int rc;
+
+	if (kab_args_flag(args, "again"))
+		return 0;
+	kab_import_sha256(import, hex);
+	rc = kab_store_find_import(store, hex, &name, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	kab_err_set(err, KAB_ERR_CONFIG,
+		    "run '%s' was imported from the same content already; --again imports it once "
+		    "more",
+		    name);
+	return 1;
+}
+
+static int store_it(struct kab_cli *cli, const struct kab_args *args, const char *source,
+		    struct kab_import *import, struct kab_err *err)
+{
+	const char *name = kab_args_get(args, "name");
 	char *command_line kab_autofree = kab_strv_join(&cli->command_line, " ");
 	char *got kab_autofree = NULL;
 	struct kab_import_opts opts = {
 		.name = name ? name : "import",
 		.command_line = command_line,
 		.kab_version = KAB_VERSION,
-		.source = csv ? "csv" : kab_args_get(args, "runner"),
+		.source = source,
 	};
 	struct kab_store *store;
 	int64_t id;
@@ -181,38 +302,80 @@ static int store_it(struct kab_cli *cli, const struct kab_args *args, struct kab
 	if (kab_args_num(args, "margin", 0, 1000, 2, &opts.margin_pct, err) ||
 	    kab_cli_open_store(cli, KAB_STORE_WRITE, &store, err))
 		return -1;
-	rc = kab_import_store(store, import, &opts, &id, &got, err);
+	rc = look_for_same(store, args, import, err);
+	if (!rc)
+		rc = kab_import_store(store, import, &opts, &id, &got, err);
 	kab_store_close(store);
 	if (rc)
 		return -1;
 	if (name && strcmp(name, got))
 		kab_cli_say(cli, "kab: note: there is a run '%s' already; this one is '%s'", name,
 			    got);
-	kab_cli_say(cli, "run '%s' (%lld): %zu iterations of %zu kernels, %zu failed", got,
-		    (long long)id, import->n, import->kernels.n, import->n_failed);
+	if (import->n)
+		kab_cli_say(cli, "run '%s' (%lld): %zu iterations of %zu kernels, %zu failed", got,
+			    (long long)id, import->n, import->kernels.n, import->n_failed);
+	if (import->summaries.n)
+		kab_cli_say(cli, "run '%s' (%lld): %zu summaries of %zu kernels", got,
+			    (long long)id, import->summaries.n, import->kernels.n);
 	fprintf(cli->out, "%s\n", got);
 	return 0;
 }
 
+/* What would be stored, and whether it is there already; the database is not touched. */
+static int only_show(struct kab_cli *cli, const struct kab_args *args,
+		     const struct kab_import *import)
+{
+	struct kab_buf kab_autobuf text = KAB_BUF_INIT;
+	struct kab_err err = KAB_ERR_INIT;
+	struct kab_store *store;
+
+	kab_import_describe(import, &text);
+	fwrite(kab_buf_str(&text), 1, text.len, cli->out);
+	if (kab_store_open(cli->db_path, KAB_STORE_READ, &store, &err))
+		return 0;
+	if (look_for_same(store, args, import, &err) == 1)
+		kab_cli_say(cli, "kab: note: %s", err.text);
+	kab_store_close(store);
+	return 0;
+}
+
+/* What is to be read: "csv", a name of --from, or "logs"; NULL with a USAGE error. */
+static const char *format_of(const struct kab_args *args, struct kab_err *err)
+{
+	const char *from = kab_args_get(args, "from");
+	bool csv = kab_args_get(args, "csv"), runner = kab_args_get(args, "runner");
+
+	if (csv + runner + (from != NULL) == 1)
+		return csv ? "csv" : runner ? "logs" : from;
+	kab_err_set(err, KAB_ERR_USAGE,
+		    "give one of --csv FILE, --runner RUNNER and --from FORMAT");
+	return NULL;
+}
+
 static int run(struct kab_cli *cli, const struct kab_args *args)
 {
-	bool csv = kab_args_get(args, "csv"), runner = kab_args_get(args, "runner");
 	const char *name = kab_args_get(args, "name");
 	struct kab_err err = KAB_ERR_INIT;
 	struct kab_import import = { 0 };
+	const char *format = format_of(args, &err);
 	int rc;
 
-	if (csv == runner)
-		kab_err_set(&err, KAB_ERR_USAGE, "give either --csv FILE or --runner RUNNER");
-	else if (name && !kab_text_is_label(name))
+	if (format && name && !kab_text_is_label(name))
 		kab_err_set(&err, KAB_ERR_USAGE,
 			    "'%s' is no name for a run: letters, digits and . _ + - are", name);
 	if (err.code)
 		return kab_cli_fail(cli, &err);
-	rc = csv ? read_csv(args, &import, &err) : read_logs(args, &import, &err);
-	if (!rc) {
-		say_failures(cli, &import);
-		rc = store_it(cli, args, &import, &err);
+	rc = !strcmp(format, "csv") ? read_csv(args, &import, &err)
+				    : read_format(cli, args, format, &import, &err);
+	if (!rc)
+		rc = set_directions(args, &import, &err);
+	if (!rc && kab_args_flag(args, "dry-run")) {
+		rc = only_show(cli, args, &import);
+	} else if (!rc) {
+		say_what_was_found(cli, &import);
+		rc = store_it(cli, args,
+			      !strcmp(format, "logs") ? kab_args_get(args, "runner") : format,
+			      &import, &err);
 	}
 	kab_import_release(&import);
 	return rc ? kab_cli_fail(cli, &err) : kab_cli_finish(cli, KAB_EXIT_OK);
@@ -222,40 +385,62 @@ static const struct kab_opt opts[] = {
 	{ "csv", '\0', "FILE", "results as comma separated values; - is standard input", NULL },
 	{ "runner", '\0', "RUNNER", "the files are logs of this benchmark, one iteration each",
 	  NULL },
-	{ "kernel", '\0', "LABEL", "kernel of the files that name none; repeated: the order",
-	  NULL },
+	{ "from", '\0', "FORMAT", "files or folders that another tool wrote",
+	  "mmtests|lkp|perf-stat|hyperfine|summary" },
+	{ "kernel", '\0', "LABEL[=PATH]",
+	  "kernel of a file or folder, or of those that name none; repeated: the order", NULL },
 	{ "baseline", '\0', "LABEL", "the kernel to compare with (the first one)", NULL },
-	{ "case", '\0', "NAME", "with --runner: name of the case (the runner's name)", NULL },
-	{ "host", '\0', "NAME", "with --runner: name of the host (import)", NULL },
+	{ "case", '\0', "NAME", "not with --csv: name of the case (the benchmark's)", NULL },
+	{ "host", '\0', "NAME", "not with --csv: name of the host (import)", NULL },
 	{ "param", '\0', "NAME=VALUE",
 	  "with --runner: a parameter that it ran with; may be repeated", NULL },
 	{ "exit-status", '\0', "N", "with --runner: exit status of the benchmark, if known", NULL },
-	{ "boots", '\0', NULL, "with --runner: each file is from a boot of its own", NULL },
+	{ "match", '\0', "PATTERN", "only files whose name fits, as in *.log", NULL },
+	{ "boots", '\0', NULL,
+	  "each file (mmtests: each folder of a run) is from a boot of its own", NULL },
+	{ "repeat", '\0', "N", "how often perf stat -r repeated", NULL },
+	{ "lower", '\0', "METRIC", "less of this metric is better; may be repeated", NULL },
+	{ "higher", '\0', "METRIC", "more of this metric is better; may be repeated", NULL },
 	{ "name", '\0', "NAME", "name of the run (import)", NULL },
 	{ "margin", '\0', "PCT", "smallest effect of interest, percent (2)", NULL },
+	{ "dry-run", 'n', NULL, "print what would be stored, store nothing", NULL },
+	{ "again", '\0', NULL, "also when the same content was imported before", NULL },
 	{ 0 },
 };
 
 const struct kab_cmd kab_cmd_import = {
 	.name = "import",
 	.summary = "make a run of results that were measured elsewhere",
-	.synopsis = "--csv FILE | --runner RUNNER [LABEL=]FILE... [--name NAME]",
-	.description = "The name that the run got is printed.\n\n"
-		       "--csv reads a table whose first line names the columns: kernel, value, "
-		       "and, where\n"
-		       "there are any, host, condition, case, row, boot, iteration, metric, unit, "
-		       "direction\n"
-		       "(lower, higher or none). A value that is empty, or 'fail', is a failed "
-		       "iteration.\n"
-		       "Several lines of one metric in one iteration are repeated samples. Without "
-		       "a boot\n"
-		       "column all is taken to be from one boot, and gets no verdict.\n\n"
-		       "--runner reads logs as 'kab parse' does, each one iteration; a log without "
-		       "a figure\n"
-		       "is a failed one. All of an import is stored, or nothing.",
-	.example =
-		"  kab import --csv results.csv --name before-after\n"
-		"  kab import --runner hackbench base=1.log base=2.log patched=3.log patched=4.log",
+	.synopsis = "--csv FILE | --runner RUNNER [LABEL=]PATH... | --from FORMAT [LABEL=]PATH...",
+	.description =
+		"The name that the run got is printed. All of an import is stored, or nothing.\n\n"
+		"--csv reads a table whose first line names the columns: kernel, value, and, "
+		"where\n"
+		"there are any, host, condition, case, row, boot, iteration, metric, unit, "
+		"direction\n"
+		"(lower, higher or none). A value that is empty, or 'fail', is a failed "
+		"iteration.\n"
+		"Several lines of one metric in one iteration are repeated samples.\n\n"
+		"--runner reads logs as 'kab parse' does, each one iteration; a log without a "
+		"figure\n"
+		"is a failed one. Below a folder, sub-folders are boots.\n\n"
+		"--from mmtests reads work/log or work/log/RUN (hackbench), lkp a result root or\n"
+		"a folder above (hackbench), perf-stat what perf stat wrote with -x or -j, "
+		"hyperfine\n"
+		"what --export-json wrote, summary a CSV or JSON table of kernel, n, mean, "
+		"stddev.\n\n"
+		"Values whose boots are unknown are taken as one boot, and get no verdict. "
+		"Summaries\n"
+		"are tested as if their values were independent, with a warning.",
+	.example = "  kab import --csv results.csv --name before-after\n"
+		   "  kab import --runner hackbench --kernel base=logs/base --kernel "
+		   "patched=logs/patched\n"
+		   "  kab import --from mmtests --baseline 6.12 work/log --dry-run\n"
+		   "  kab import --from lkp base=/lkp/result/hackbench/P/H/R/K/gcc-12/COMMIT "
+		   "patched=...\n"
+		   "  kab import --from perf-stat --lower task-clock base=a.csv patched=b.csv\n"
+		   "  kab import --from hyperfine base=a.json patched=b.json\n"
+		   "  kab import --from summary table.csv",
 	.completes = "file",
 	.opts = opts,
 	.min_pos = 0,

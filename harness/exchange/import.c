@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From a struct kab_import to a run of the store. */
 #include "exchange/import.h"
 
 #include <jansson.h>
@@ -37,11 +38,30 @@ void kab_import_release(struct kab_import *import)
 		free(import->verdicts.v[i].unit);
 	}
 	free(import->verdicts.v);
+	for (size_t i = 0; i < import->summaries.n; i++) {
+		struct kab_import_summary *s = &import->summaries.v[i];
+
+		free(s->kernel);
+		free(s->host);
+		free(s->condition);
+		free(s->case_name);
+		free(s->row_key);
+		free(s->runner);
+		free(s->metric);
+		free(s->unit);
+	}
+	free(import->summaries.v);
+	free(import->boots_text);
+	kab_strv_release(&import->notes);
+	kab_strv_release(&import->unread);
+	kab_strv_release(&import->digests);
 	kab_strv_release(&import->kernels);
 	kab_strv_release(&import->hosts);
 	kab_strv_release(&import->cases);
 	*import = (struct kab_import){ 0 };
 }
+
+#define UNREAD_MAX 1000
 
 static size_t index_of(const struct kab_strv *words, const char *word)
 {
@@ -74,10 +94,28 @@ static json_t *verdicts_of_case(const struct kab_import *import, const char *cas
 	return list;
 }
 
+/* What a reader of the report must know of where the figures come from. */
+static json_t *origin_of(const struct kab_import *import)
+{
+	json_t *notes = json_array(), *unread = json_array();
+	char hex[KAB_SHA256_HEX_SIZE];
+	const char *boots = import->boots_known ? "known" : "unknown";
+	const char *text = import->boots_text ? import->boots_text : "";
+
+	for (size_t i = 0; i < import->notes.n; i++)
+		json_array_append_new(notes, json_string(import->notes.v[i]));
+	for (size_t i = 0; i < import->unread.n && i < UNREAD_MAX; i++)
+		json_array_append_new(unread, json_string(import->unread.v[i]));
+	kab_import_sha256(import, hex);
+	return json_pack("{s:s, s:s, s:s, s:I, s:o, s:I, s:o}", "boots", boots, "boots_text", text,
+			 "sha256", hex, "files", (json_int_t)import->digests.n, "notes", notes,
+			 "unread_count", (json_int_t)import->unread.n, "unread", unread);
+}
+
 static char *plan_of(const struct kab_import *import, const struct kab_import_opts *opts)
 {
-	json_t *cases = json_array(), *doc;
-	bool ok = true;
+	json_t *cases = json_array(), *origin = origin_of(import), *doc;
+	bool ok = origin != NULL;
 	char *text;
 
 	for (size_t c = 0; c < import->cases.n; c++) {
@@ -89,9 +127,10 @@ static char *plan_of(const struct kab_import *import, const struct kab_import_op
 							      import->cases.v[c], "runner", runner,
 							      "order", (int)c, "verdict", list));
 	}
-	doc = json_pack("{s:s, s:{s:s, s:s}, s:{s:f, s:o}}", "imported", opts->source, "analysis",
-			"design", "unpaired", "reason", "imported: the order of boots is not known",
-			"judge", "margin_pct", opts->margin_pct, "cases", cases);
+	doc = json_pack("{s:s, s:o?, s:{s:s, s:s}, s:{s:f, s:o}}", "imported", opts->source,
+			"import", origin, "analysis", "design", "unpaired", "reason",
+			"imported: the order of boots is not known", "judge", "margin_pct",
+			opts->margin_pct, "cases", cases);
 	text = ok ? json_dumps(doc, JSON_COMPACT) : NULL;
 	json_decref(doc);
 	return text;
@@ -240,10 +279,47 @@ static int store_all(struct kab_store *store, struct kab_import *import, struct 
 	for (size_t i = 0; i < import->n; i++)
 		if (commit(store, p->steps[i].id, &import->v[i], err))
 			return -1;
+	for (size_t i = 0; i < import->summaries.n; i++) {
+		const struct kab_import_summary *s = &import->summaries.v[i];
+		struct kab_store_summary summary = { s->host,	   s->kernel,  s->condition,
+						     s->case_name, s->row_key, s->runner,
+						     s->metric,	   s->unit,    s->dir,
+						     s->n,	   s->mean,    s->sd };
+
+		if (kab_store_put_summary(store, run->id, &summary, err))
+			return -1;
+	}
 	for (size_t i = 0; i < p->boots.n; i++)
 		if (kab_store_boot_state(store, p->boots.v[i].id, "done", NULL, err))
 			return -1;
 	return kab_store_set_run_state(store, run->id, KAB_RUN_COMPLETE, err);
+}
+
+/* One and the same figure as samples and as a summary: which of them is meant nobody can tell. */
+static int check_mixture(const struct kab_import *import, struct kab_err *err)
+{
+	for (size_t i = 0; i < import->summaries.n; i++) {
+		const struct kab_import_summary *s = &import->summaries.v[i];
+
+		for (size_t k = 0; k < import->n; k++) {
+			const struct kab_import_iter *it = &import->v[k];
+
+			if (strcmp(it->kernel, s->kernel) || strcmp(it->host, s->host) ||
+			    strcmp(it->condition, s->condition) ||
+			    strcmp(it->case_name, s->case_name) ||
+			    strcmp(it->row_key, s->row_key) || strcmp(it->runner, s->runner))
+				continue;
+			for (size_t m = 0; m < it->samples.n; m++)
+				if (!strcmp(it->samples.v[m].metric, s->metric))
+					return kab_err_set(
+						err, KAB_ERR_PARSE,
+						"'%s' of kernel '%s' in '%s' comes both as values "
+						"and as a summary; they are not mixed: import them "
+						"one by one",
+						s->metric, s->kernel, s->case_name);
+		}
+	}
+	return 0;
 }
 
 int kab_import_store(struct kab_store *store, struct kab_import *import,
@@ -264,6 +340,8 @@ int kab_import_store(struct kab_store *store, struct kab_import *import,
 	int rc;
 
 	*ret_name = NULL;
+	if (check_mixture(import, err))
+		return -1;
 	if (!json)
 		return kab_err_set(err, KAB_ERR_PARSE, "a name in it is not valid UTF-8");
 	make_plan(import, &p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Results that somebody else measured, as a run of the store. Two readers (a CSV file, logs of a
- * benchmark) fill one struct kab_import; kab_import_store() makes the run: all of it or nothing.
+ * Results that somebody else measured, as a run of the store. Readers (import_formats.h, a CSV file)
+ * fill one struct kab_import; kab_import_store() makes the run: all of it or nothing.
  */
 #ifndef KAB_EXCHANGE_IMPORT_H
 #define KAB_EXCHANGE_IMPORT_H
@@ -10,7 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
+#include "base/sha256.h"
 #include "base/strv.h"
 #include "model/metric.h"
 #include "model/params.h"
@@ -38,6 +40,14 @@ struct kab_import_verdict {
 	enum kab_direction dir;
 };
 
+/* Figures of which only n, mean and standard deviation (n - 1) are known. Strings are owned. */
+struct kab_import_summary {
+	char *kernel, *host, *condition, *case_name, *row_key, *runner, *metric, *unit;
+	enum kab_direction dir;
+	int64_t n; /* 1 or more */
+	double mean, sd; /* sd NAN: unknown */
+};
+
 struct kab_import {
 	struct kab_import_iter *v;
 	size_t n, cap;
@@ -45,9 +55,24 @@ struct kab_import {
 		struct kab_import_verdict *v;
 		size_t n, cap;
 	} verdicts;
+	struct {
+		struct kab_import_summary *v;
+		size_t n, cap;
+	} summaries;
 	struct kab_strv kernels; /* baseline first */
 	struct kab_strv hosts, cases; /* in order of appearance */
 	size_t n_failed;
+	/*
+	 * Which iterations share a boot: known only where the files say so (or the user). If not, all
+	 * of a kernel stand in one boot and nothing is tested. boots_text says how it was found out:
+	 * "each sub-folder is a boot"; NULL with unknown boots.
+	 */
+	bool boots_known;
+	char *boots_text;
+	struct kab_strv
+		notes; /* what was made of the files that the numbers do not show; sentences */
+	struct kab_strv unread; /* "FILE: why", of all that was found and not used; escaped */
+	struct kab_strv digests; /* "SHA256 KERNEL" of all that was read */
 };
 void kab_import_release(struct kab_import *import);
 
@@ -69,6 +94,7 @@ struct kab_import_log {
 	const char *bytes;
 	size_t len;
 	bool cut;
+	const char *boot; /* name of its boot; NULL: unknown, or with opts.boots one of its own */
 };
 struct kab_import_logs_opts {
 	const char *runner, *host,
@@ -85,8 +111,21 @@ int kab_import_logs(const struct kab_import_log *logs, size_t n,
 struct kab_import_opts {
 	const char *name; /* wished name of the run */
 	double margin_pct;
-	const char *command_line, *kab_version, *source; /* source: "csv", "hackbench logs", ... */
+	const char *command_line, *kab_version,
+		*source; /* source: "csv", "hackbench", "mmtests", ... */
 };
+/* Hash of the content that was read and of the kernels it belongs to, whatever the files are called
+ * and in whichever order they came. */
+void kab_import_sha256(const struct kab_import *import, char hex[KAB_SHA256_HEX_SIZE]);
+/* What would be stored, for people: rows, counts, boots, notes, what was not read. */
+void kab_import_describe(const struct kab_import *import, struct kab_buf *ret);
+/* These metrics are better when lower (higher), whatever the files say. NOT_FOUND for a name that
+ * nothing has, USAGE for one in both lists. */
+int kab_import_direct(struct kab_import *import, const struct kab_strv *lower,
+		      const struct kab_strv *higher, struct kab_err *err);
+/* The kernel moves to the front. NOT_FOUND when there is none of that label. */
+int kab_import_choose_baseline(struct kab_import *import, const char *label, struct kab_err *err);
+/* One transaction. USAGE when a row has samples and a summary of one metric and kernel. */
 int kab_import_store(struct kab_store *store, struct kab_import *import,
 		     const struct kab_import_opts *opts, int64_t *ret_id, char **ret_name,
 		     struct kab_err *err);

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "exchange/csv.h"
-#include "exchange/import.h"
+#include "exchange/import_build.h"
 
 enum column {
 	KERNEL,
@@ -49,7 +49,7 @@ struct import_csv {
 	struct kab_csv csv;
 	struct line *lines;
 	size_t n;
-	bool has_iteration;
+	bool has_iteration, has_boot;
 	struct kab_err *err;
 };
 
@@ -116,6 +116,7 @@ static int read_header(struct import_csv *c, size_t at[COLUMNS])
 					      column_name[needed]);
 	}
 	c->has_iteration = at[ITERATION] != SIZE_MAX;
+	c->has_boot = at[BOOT] != SIZE_MAX;
 	return 0;
 }
 
@@ -218,10 +219,9 @@ static void number_lines(struct import_csv *c)
 
 static int add_verdict(struct import_csv *c, struct kab_import *ret, const struct line *l)
 {
-	struct kab_import_verdict *v;
-
 	for (size_t i = 0; i < ret->verdicts.n; i++) {
-		v = &ret->verdicts.v[i];
+		const struct kab_import_verdict *v = &ret->verdicts.v[i];
+
 		if (strcmp(v->case_name, l->v[CASE]) || strcmp(v->runner, l->v[RUNNER]) ||
 		    strcmp(v->metric, l->v[METRIC]) || strcmp(v->unit, l->v[UNIT]))
 			continue;
@@ -231,30 +231,18 @@ static int add_verdict(struct import_csv *c, struct kab_import *ret, const struc
 				    l->v[DIRECTION]);
 		return 0;
 	}
-	v = KAB_PUSH(&ret->verdicts);
-	v->case_name = kab_xstrdup(l->v[CASE]);
-	v->runner = kab_xstrdup(l->v[RUNNER]);
-	v->metric = kab_xstrdup(l->v[METRIC]);
-	v->unit = kab_xstrdup(l->v[UNIT]);
-	v->dir = l->dir;
-	return 0;
+	return kab_import_judge(ret, l->v[CASE], l->v[RUNNER], l->v[METRIC], l->v[UNIT], l->dir,
+				c->file, c->err);
 }
 
 /* Lines first[0..n) are one iteration. */
 static void add_iteration(struct kab_import *ret, const struct line *first, size_t n)
 {
-	struct kab_import_iter *it = KAB_PUSH(ret);
+	struct kab_import_place place = { first->v[KERNEL], first->v[HOST], first->v[CONDITION],
+					  first->v[CASE],   first->v[ROW],  first->v[RUNNER] };
+	struct kab_import_iter *it = kab_import_add(ret, &place, first->v[BOOT]);
 	bool failed = false, empty = false;
 
-	it->kernel = kab_xstrdup(first->v[KERNEL]);
-	it->host = kab_xstrdup(first->v[HOST]);
-	it->condition = kab_xstrdup(first->v[CONDITION]);
-	it->case_name = kab_xstrdup(first->v[CASE]);
-	it->row_key = kab_xstrdup(first->v[ROW]);
-	it->runner = kab_xstrdup(first->v[RUNNER]);
-	it->boot = kab_xstrdup(first->v[BOOT]);
-	it->params = kab_xstrdup("");
-	it->exit_status = -1;
 	for (size_t i = 0; i < n; i++) {
 		failed |= first[i].failed;
 		empty |= first[i].empty;
@@ -264,32 +252,13 @@ static void add_iteration(struct kab_import *ret, const struct line *first, size
 		if (!first[i].empty)
 			kab_samples_add(&it->samples, first[i].v[METRIC], first[i].v[UNIT],
 					first[i].dir, first[i].value);
-	failed |= !it->samples.n;
-	it->state = failed ? KAB_ITER_FAILED : KAB_ITER_DONE;
-	if (failed || empty)
-		it->reason = kab_xstrdup(failed ? "failed, says the imported file"
-						: "the imported file has no value of it");
-	it->parse_status = kab_xstrdup(failed ? "tool-failed" : empty ? "partial" : "ok");
-	ret->n_failed += failed;
-}
-
-static int choose_baseline(struct kab_import *ret, const char *file, const char *baseline,
-			   struct kab_err *err)
-{
-	for (size_t i = 0; baseline && i < ret->kernels.n; i++) {
-		char *label = ret->kernels.v[i];
-
-		if (strcmp(label, baseline))
-			continue;
-		memmove(ret->kernels.v + 1, ret->kernels.v, i * sizeof(char *));
-		ret->kernels.v[0] = label;
-		return 0;
+	if (failed || !it->samples.n) {
+		kab_import_fail(ret, it, "failed, says the imported file");
+	} else if (empty) {
+		it->reason = kab_xstrdup("the imported file has no value of it");
+		free(it->parse_status);
+		it->parse_status = kab_xstrdup("partial");
 	}
-	if (baseline)
-		return kab_err_set_at(err, KAB_ERR_NOT_FOUND, file,
-				      "%s: no line is of kernel '%s', the baseline", file,
-				      baseline);
-	return 0;
 }
 
 struct placed {
@@ -361,11 +330,15 @@ int kab_import_csv(const char *file, const char *bytes, size_t n, const char *ba
 	rc = kab_csv_parse(file, bytes, n, &c.csv, err);
 	if (!rc)
 		rc = read_lines(&c, ret);
-	if (!rc)
-		rc = choose_baseline(ret, file, baseline, err);
+	if (!rc && baseline && kab_import_choose_baseline(ret, baseline, err))
+		rc = kab_err_prefix(err, "%s", file);
 	if (!rc) {
 		number_lines(&c);
 		build(&c, ret);
+		kab_import_digest(ret, "", bytes, n);
+		ret->boots_known = c.has_boot;
+		if (c.has_boot)
+			ret->boots_text = kab_xstrdup("as the column 'boot' says");
 	}
 	free(c.lines);
 	kab_csv_release(&c.csv);

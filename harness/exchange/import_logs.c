@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Logs of a benchmark to iterations, through its runner. */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "exchange/import.h"
+#include "exchange/import_build.h"
+#include "exchange/import_files.h"
+#include "exchange/import_formats.h"
+#include "exchange/import_log.h"
 #include "model/expr.h"
 #include "runners/runner.h"
 
-static const struct kab_runner *find_runner(const char *name, struct kab_err *err)
+const struct kab_runner *kab_import_runner(const char *name, struct kab_err *err)
 {
 	const struct kab_runner *runner = kab_runner_find(name);
 	struct kab_strv names kab_autostrv = KAB_STRV_INIT;
@@ -26,76 +30,249 @@ static const struct kab_runner *find_runner(const char *name, struct kab_err *er
 	return NULL;
 }
 
-static void add_log(const struct kab_runner *runner, const struct kab_import_log *log,
-		    const struct kab_import_logs_opts *opts, size_t number, struct kab_import *ret)
+struct kab_import_iter *kab_import_add_log(struct kab_import *import,
+					   const struct kab_runner *runner,
+					   const struct kab_import_place *place,
+					   const struct kab_import_log *log,
+					   const struct kab_params *params, int exit_status)
 {
 	struct kab_stream stream = { "merged", log->bytes, log->len, log->cut };
 	struct kab_outputs outputs = { &stream, 1 };
 	struct kab_parse_result parsed = { 0 };
-	struct kab_import_iter *it = KAB_PUSH(ret);
+	struct kab_import_iter *it = kab_import_add(import, place, log->boot);
+	bool usable;
 
-	runner->parse(&outputs, opts->exit_status, opts->params, &parsed);
-	it->kernel = kab_xstrdup(log->kernel);
-	it->host = kab_xstrdup(opts->host ? opts->host : "import");
-	it->condition = kab_xstrdup("");
-	it->case_name = kab_xstrdup(opts->case_name ? opts->case_name : runner->name);
-	it->row_key = kab_xstrdup("");
-	it->runner = kab_xstrdup(runner->name);
-	it->boot = opts->boots ? kab_xasprintf("%zu", number) : kab_xstrdup("1");
-	it->params = kab_params_canonical(opts->params, 1);
+	runner->parse(&outputs, exit_status, params, &parsed);
+	usable = parsed.status == KAB_PARSE_OK || parsed.status == KAB_PARSE_PARTIAL;
+	free(it->params);
+	it->params = kab_params_canonical(params, 1);
+	free(it->parse_status);
 	it->parse_status = kab_xstrdup(kab_parse_status_name(parsed.status));
 	it->parser_version = kab_xstrdup(runner->parser_version);
 	it->runner_version = kab_xstrdup(parsed.version);
-	it->exit_status = opts->exit_status;
+	it->exit_status = exit_status;
 	it->log = kab_xmemdup(log->len ? log->bytes : "", log->len ? log->len : 1);
 	it->log_len = log->len;
 	it->log_cut = log->cut;
-	it->reason = kab_xstrdup(parsed.message);
-	if (parsed.status == KAB_PARSE_OK || parsed.status == KAB_PARSE_PARTIAL) {
-		it->state = KAB_ITER_DONE;
+	if (usable) {
+		it->reason = kab_xstrdup(parsed.message);
 		it->samples = parsed.samples;
 		parsed.samples = (struct kab_samples){ 0 };
 	} else {
-		it->state = KAB_ITER_FAILED;
-		ret->n_failed++;
-		if (!it->reason)
-			it->reason = kab_xstrdup(it->parse_status);
+		kab_import_fail(import, it, parsed.message ? parsed.message : it->parse_status);
 	}
 	kab_parse_result_release(&parsed);
+	return it;
+}
+
+static int check_label(const char *label, struct kab_err *err)
+{
+	if (kab_text_is_label(label))
+		return 0;
+	return kab_err_set(err, KAB_ERR_USAGE,
+			   "'%s' is no label of a kernel: letters, digits and . _ + - are", label);
+}
+
+static int judge_primary(struct kab_import *import, const struct kab_runner *runner,
+			 const char *case_name, struct kab_err *err)
+{
+	const struct kab_metric_def *primary = kab_runner_primary(runner);
+
+	return kab_import_judge(import, case_name, runner->name, primary->name, primary->unit,
+				primary->dir, NULL, err);
 }
 
 int kab_import_logs(const struct kab_import_log *logs, size_t n,
 		    const struct kab_import_logs_opts *opts, struct kab_import *ret,
 		    struct kab_err *err)
 {
-	const struct kab_runner *runner = find_runner(opts->runner, err);
-	const struct kab_metric_def *primary;
-	struct kab_import_verdict *v;
+	const struct kab_runner *runner = kab_import_runner(opts->runner, err);
+	struct kab_import_place place = { .host = opts->host };
 
 	*ret = (struct kab_import){ 0 };
 	if (!runner || kab_runner_check_params(runner, opts->params, err))
 		return -1;
+	place.runner = runner->name;
+	place.case_name = opts->case_name ? opts->case_name : runner->name;
 	for (size_t i = 0; i < n; i++) {
-		if (!kab_text_is_label(logs[i].kernel))
-			return kab_err_set(
-				err, KAB_ERR_USAGE,
-				"'%s' is no label of a kernel: letters, digits and . _ + - "
-				"are",
-				logs[i].kernel);
-		if (!kab_strv_has(&ret->kernels, logs[i].kernel))
-			kab_strv_add(&ret->kernels, logs[i].kernel);
-		add_log(runner, &logs[i], opts, i + 1, ret);
+		struct kab_import_log log = logs[i];
+		char *own kab_autofree = kab_xasprintf("%zu", i + 1);
+
+		if (check_label(log.kernel, err))
+			return -1;
+		if (opts->boots)
+			log.boot = own;
+		place.kernel = log.kernel;
+		kab_import_digest(ret, log.kernel, log.bytes, log.len);
+		kab_import_add_log(ret, runner, &place, &log, opts->params, opts->exit_status);
 	}
 	if (!n)
 		return kab_err_set(err, KAB_ERR_USAGE, "no log was named");
-	kab_strv_add(&ret->hosts, ret->v[0].host);
-	kab_strv_add(&ret->cases, ret->v[0].case_name);
-	primary = kab_runner_primary(runner);
-	v = KAB_PUSH(&ret->verdicts);
-	v->case_name = kab_xstrdup(ret->v[0].case_name);
-	v->runner = kab_xstrdup(runner->name);
-	v->metric = kab_xstrdup(primary->name);
-	v->unit = kab_xstrdup(primary->unit);
-	v->dir = primary->dir;
+	ret->boots_known = opts->boots;
+	return judge_primary(ret, runner, place.case_name, err);
+}
+
+bool kab_import_matches(const char *path, const struct kab_import_from *from)
+{
+	return !from->match || !fnmatch(from->match, kab_import_base(path), 0);
+}
+
+void kab_import_tell(const struct kab_import_from *from, size_t done, size_t all)
+{
+	if (from->progress)
+		from->progress(from->ctx, done, all);
+}
+
+/* "boot1" of "boot1/x/3.log"; NULL for a file that lies in the folder itself. Caller frees. */
+static char *first_folder(const char *below)
+{
+	const char *slash = strchr(below, '/');
+
+	return slash ? kab_xstrndup(below, (size_t)(slash - below)) : NULL;
+}
+
+/* Folders below the one that was named are boots, when there are any. */
+static int find_boots(const struct kab_import_source *src, size_t folder,
+		      const struct kab_import_files *files, size_t first,
+		      const struct kab_import_from *from, char ***ret, bool *ret_folders,
+		      struct kab_err *err)
+{
+	size_t n = files->n - first, loose = 0, deep = 0;
+
+	*ret = kab_xcalloc(n + 1, sizeof(**ret));
+	for (size_t i = 0; i < n; i++) {
+		char *name kab_autofree = first_folder(files->v[first + i].below);
+
+		if (!kab_import_matches(files->v[first + i].path, from))
+			continue;
+		if (name) {
+			(*ret)[i] = kab_xasprintf("%zu/%s", folder, name);
+			deep++;
+		} else {
+			loose++;
+		}
+	}
+	*ret_folders = deep > 0;
+	if (loose && deep)
+		return kab_err_set(err, KAB_ERR_CONFIG,
+				   "'%s' has %zu files beside its sub-folders, which are taken to "
+				   "be boots: which boot are those from? move them, or leave them "
+				   "out with --match",
+				   src->path, loose);
 	return 0;
+}
+
+/* What the sources have in common: all must say as much of boots. */
+struct boots_seen {
+	size_t with, without; /* sources whose sub-folders are boots, and others */
+};
+
+static int end_boots(struct kab_import *import, const struct kab_import_from *from,
+		     const struct boots_seen *seen, struct kab_err *err)
+{
+	if (from->boots) {
+		import->boots_known = true;
+		import->boots_text = kab_xstrdup("each file is from a boot of its own (--boots)");
+	} else if (seen->with && seen->without) {
+		return kab_err_set(err, KAB_ERR_CONFIG,
+				   "some folders have sub-folders, which are boots, and other "
+				   "files have none: say of all of them which boot they are from, "
+				   "by sub-folders or --boots");
+	} else if (seen->with) {
+		import->boots_known = true;
+		import->boots_text = kab_xstrdup("each sub-folder is one");
+	}
+	return 0;
+}
+
+int kab_import_each_file(const struct kab_import_source *sources, size_t n,
+			 const struct kab_import_from *from, kab_import_one *one, void *ctx,
+			 struct kab_import *ret, struct kab_err *err)
+{
+	struct kab_import_files files = { 0 };
+	struct boots_seen seen = { 0 };
+	size_t number = 0;
+	int rc = 0;
+
+	for (size_t s = 0; !rc && s < n; s++) {
+		size_t first = files.n;
+		char **boots = NULL;
+		bool folders = false;
+
+		if (!sources[s].kernel)
+			rc = kab_err_set(err, KAB_ERR_USAGE,
+					 "of which kernel is '%s'? write LABEL=%s, or one --kernel "
+					 "LABEL for all files",
+					 sources[s].path, sources[s].path);
+		if (!rc)
+			rc = check_label(sources[s].kernel, err);
+		if (!rc)
+			rc = kab_import_walk(sources[s].path, &files, NULL, ret, err);
+		if (!rc && !from->boots)
+			rc = find_boots(&sources[s], s, &files, first, from, &boots, &folders, err);
+		seen.with += folders;
+		seen.without += !folders;
+		for (size_t i = first; !rc && i < files.n; i++) {
+			struct kab_buf kab_autobuf bytes = KAB_BUF_INIT;
+			char *own kab_autofree = kab_xasprintf("%zu", ++number);
+			struct kab_import_log log = { .kernel = sources[s].kernel };
+
+			if (!kab_import_matches(files.v[i].path, from)) {
+				kab_import_unread(ret, files.v[i].path, "does not fit --match");
+				continue;
+			}
+			rc = kab_import_read(ret, log.kernel, files.v[i].path, &bytes, err);
+			log.file = files.v[i].path;
+			log.bytes = kab_buf_str(&bytes);
+			log.len = bytes.len;
+			log.cut = bytes.cut;
+			log.boot = from->boots ? own : boots ? boots[i - first] : NULL;
+			if (!rc)
+				rc = one(ctx, &log, ret, err);
+			kab_import_tell(from, i + 1, files.n);
+		}
+		for (size_t i = 0; boots && i < files.n - first; i++)
+			free(boots[i]);
+		free(boots);
+	}
+	kab_import_files_release(&files);
+	if (!rc && !ret->n && !ret->summaries.n)
+		rc = kab_err_set(err, KAB_ERR_NOT_FOUND, "there is no file to read%s%s",
+				 ret->unread.n ? "; left out: " : "",
+				 ret->unread.n ? ret->unread.v[0] : "");
+	return rc ? rc : end_boots(ret, from, &seen, err);
+}
+
+struct log_reader {
+	const struct kab_runner *runner;
+	struct kab_import_place place;
+	const struct kab_import_from *from;
+};
+
+static int read_one(void *ctx, const struct kab_import_log *log, struct kab_import *ret,
+		    struct kab_err *err)
+{
+	struct log_reader *r = ctx;
+
+	(void)err;
+	r->place.kernel = log->kernel;
+	kab_import_add_log(ret, r->runner, &r->place, log, r->from->params, r->from->exit_status);
+	return 0;
+}
+
+int kab_import_log_files(const struct kab_import_source *sources, size_t n,
+			 const struct kab_import_from *from, struct kab_import *ret,
+			 struct kab_err *err)
+{
+	struct log_reader reader = { .runner = kab_import_runner(from->runner, err), .from = from };
+
+	*ret = (struct kab_import){ 0 };
+	if (!reader.runner || kab_runner_check_params(reader.runner, from->params, err))
+		return -1;
+	reader.place.host = from->host;
+	reader.place.runner = reader.runner->name;
+	reader.place.case_name = from->case_name ? from->case_name : reader.runner->name;
+	if (kab_import_each_file(sources, n, from, read_one, &reader, ret, err))
+		return -1;
+	return judge_primary(ret, reader.runner, reader.place.case_name, err);
 }

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Folders that mmtests leaves: work/log/RUN/iter-N/TEST/logs/FILE (older: noprofile in place of logs).
+ * Of the tests hackbench is read: TEST is hackbench-process-pipes and so on, FILE hackbench-GROUPS or
+ * hackbench-GROUPS-ITERATION, each the output of one or more runs. run-mmtests.sh goes through its
+ * iterations without a reboot: all of a RUN is one boot, and whether two RUNs are two boots the
+ * folders do not say. Layout: run-mmtests.sh and shellpack_src/src/hackbench of mmtests.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "exchange/import_files.h"
+#include "exchange/import_log.h"
+#include "model/expr.h"
+
+#define UNAME_MAX 512
+
+/* One file, where it lies: words of the path below the folder that was named, which comes first.
+ * test and profile are NULL for a file that belongs to no test. */
+struct parts {
+	struct kab_strv words;
+	const char *run; /* "" when the folder that was named is a run or an iteration */
+	const char *test, *profile, *file;
+};
+
+struct reader {
+	const struct kab_import_from *from;
+	const struct kab_runner *runner;
+	struct kab_strv runs; /* "KERNEL PATH" of each folder of a run that was read */
+	struct kab_strv releases; /* "KERNEL RELEASE" */
+};
+
+static bool is_iter(const char *name)
+{
+	return !strncmp(name, "iter-", 5) && isdigit((unsigned char)name[5]) &&
+	       !name[5 + strspn(name + 5, "0123456789")];
+}
+
+/*
+ * The parts of a path below the folder that was named, which may be that of all runs, of a run, of an
+ * iteration or of a test: what stands before iter-N is the run. False when it is none of these.
+ */
+static bool take_apart(const char *top, const char *below, struct parts *ret)
+{
+	char *whole kab_autofree = kab_xasprintf("%s/%s", kab_import_base(top), below);
+	size_t n, at = 0;
+
+	*ret = (struct parts){ .run = "" };
+	kab_strv_split(&ret->words, whole, '/');
+	n = ret->words.n;
+	if (n > 1 && is_iter(ret->words.v[1])) {
+		at = 1;
+	} else if (n > 2 && is_iter(ret->words.v[2])) {
+		ret->run = ret->words.v[1];
+		at = 2;
+	} else if (!is_iter(ret->words.v[0])) {
+		return false;
+	}
+	ret->file = ret->words.v[n - 1];
+	if (n == at + 4) {
+		ret->test = ret->words.v[at + 1];
+		ret->profile = ret->words.v[at + 2];
+	}
+	return true;
+}
+
+static const char *known_of(const struct parts *p)
+{
+	static const char *const of_iter[] = {
+		"dmesg",    "kernel.version", "lscpu",	"numactl",	"lstopo",
+		"cpupower", "kconfig-",	      "tests-", "cpu-topology", "cpu-vunerabilities",
+		"lsscsi",   "cstate-",	      NULL
+	};
+
+	for (size_t i = 0; !p->test && of_iter[i]; i++)
+		if (!strncmp(p->file, of_iter[i], strlen(of_iter[i])))
+			return "a record of mmtests about the machine";
+	if (p->test && !strncmp(p->file, "mmtests.log", 11))
+		return "a log of mmtests itself";
+	return NULL;
+}
+
+/* "hackbench-8" or "hackbench-8-3". */
+static bool is_result(const char *name, char groups[16])
+{
+	const char *p = name + 10;
+	size_t n;
+
+	if (strncmp(name, "hackbench-", 10))
+		return false;
+	n = strspn(p, "0123456789");
+	if (!n || n > 9)
+		return false;
+	memcpy(groups, p, n);
+	groups[n] = '\0';
+	p += n;
+	if (*p == '-' && isdigit((unsigned char)p[1]))
+		p += 1 + strspn(p + 1, "0123456789");
+	return !*p;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+/* Why a file is none of the results, or NULL. */
+static const char *refusal(const struct parts *p, char groups[16])
+{
+	const char *known = known_of(p);
+
+	if (known)
+		return known;
+	if (!p->test)
+		return "no result";
+	if (strncmp(p->test, "hackbench", 9))
+		return "of a test that is not read; hackbench is";
+	if (strcmp(p->profile, "logs") && strcmp(p->profile, "noprofile"))
+		return "measured under a profiler";
+	if (ends_with(p->file, ".gz") || ends_with(p->file, ".xz"))
+		return "compressed; unpack it first";
+	if (!is_result(p->file, groups))
+		return "no result of hackbench";
+	return NULL;
+}
+
+/* The release in what uname -a prints: its third word. */
+static void note_release(struct reader *r, const char *kernel, const char *path,
+			 struct kab_import *ret)
+{
+	struct kab_buf kab_autobuf bytes = KAB_BUF_INIT;
+	struct kab_strv kab_autostrv words = KAB_STRV_INIT;
+	char *shown kab_autofree = NULL, *entry kab_autofree = NULL;
+
+	kab_buf_init(&bytes, UNAME_MAX);
+	if (kab_import_read(ret, kernel, path, &bytes, NULL))
+		return;
+	kab_strv_split(&words, kab_buf_str(&bytes), ' ');
+	if (words.n < 3)
+		return;
+	shown = kab_import_shown(words.v[2]);
+	entry = kab_xasprintf("%s %s", kernel, shown);
+	if (kab_strv_has(&r->releases, entry))
+		return;
+	kab_strv_add(&r->releases, entry);
+	kab_import_note(ret, "%s ran %s (kernel.version)", kernel, shown);
+}
+
+static void set_params(const char *test, const char *groups, struct kab_params *ret)
+{
+	kab_params_set(ret, "groups", groups);
+	kab_params_set(ret, "threads", strstr(test, "-thread") ? "true" : "false");
+	kab_params_set(ret, "pipe", strstr(test, "-pipe") ? "true" : "false");
+}
+
+static int read_result(struct reader *r, const struct parts *p, const char *kernel,
+		       const char *path, const char *boot, const char *groups,
+		       struct kab_import *ret, struct kab_err *err)
+{
+	struct kab_buf kab_autobuf bytes = KAB_BUF_INIT;
+	char *row kab_autofree = kab_xasprintf("groups=%s", groups);
+	char *test kab_autofree = kab_import_shown(p->test);
+	struct kab_import_place place = { .kernel = kernel,
+					  .host = r->from->host,
+					  .case_name =
+						  r->from->case_name ? r->from->case_name : test,
+					  .row_key = row,
+					  .runner = r->runner->name };
+	struct kab_params params = { 0 };
+	struct kab_import_log log = { .kernel = kernel, .file = path, .boot = boot };
+	const struct kab_metric_def *primary = kab_runner_primary(r->runner);
+
+	if (kab_import_read(ret, kernel, path, &bytes, err))
+		return -1;
+	log.bytes = kab_buf_str(&bytes);
+	log.len = bytes.len;
+	log.cut = bytes.cut;
+	set_params(p->test, groups, &params);
+	kab_import_add_log(ret, r->runner, &place, &log, &params, -1);
+	kab_params_release(&params);
+	return kab_import_judge(ret, place.case_name, place.runner, primary->name, primary->unit,
+				primary->dir, NULL, err);
+}
+
+static int read_file(struct reader *r, const struct kab_import_source *src,
+		     const struct kab_import_file *file, struct kab_import *ret,
+		     struct kab_err *err)
+{
+	char *run kab_autofree = NULL, *entry kab_autofree = NULL;
+	const char *kernel = src->kernel, *why;
+	char groups[16] = "";
+	struct parts p;
+	int rc = 0;
+
+	if (!take_apart(src->path, file->below, &p)) {
+		kab_import_unread(ret, file->path, "not below a folder iter-N");
+		kab_strv_release(&p.words);
+		return 0;
+	}
+	run = *p.run ? kab_xasprintf("%s/%s", src->path, p.run) : kab_xstrdup(src->path);
+	if (!kernel)
+		kernel = *p.run ? p.run : kab_import_base(src->path);
+	why = kab_import_matches(file->path, r->from) ? refusal(&p, groups)
+						      : "does not fit --match";
+	if (!strcmp(p.file, "kernel.version") && !p.test) {
+		note_release(r, kernel, file->path, ret);
+	} else if (why) {
+		kab_import_unread(ret, file->path, why);
+	} else if (!kab_text_is_label(kernel)) {
+		char *shown kab_autofree = kab_import_shown(run);
+
+		rc = kab_err_set(err, KAB_ERR_USAGE,
+				 "the name of '%s' is no label of a kernel: write LABEL=%s", shown,
+				 shown);
+	} else {
+		entry = kab_xasprintf("%s %s", kernel, run);
+		if (!kab_strv_has(&r->runs, entry))
+			kab_strv_add(&r->runs, entry);
+		rc = read_result(r, &p, kernel, file->path, r->from->boots ? run : NULL, groups,
+				 ret, err);
+	}
+	kab_strv_release(&p.words);
+	return rc;
+}
+
+/* run-mmtests.sh does not reboot: more than that the folders do not say. */
+static void end_boots(const struct reader *r, struct kab_import *ret)
+{
+	if (r->from->boots) {
+		ret->boots_known = true;
+		ret->boots_text = kab_xstrdup("each folder of a run is one (--boots)");
+		return;
+	}
+	kab_import_note(ret,
+			"mmtests repeats its iterations without a reboot, and does not record "
+			"whether there was one between two runs: --boots says that each folder "
+			"of a run is from a boot of its own");
+}
+
+int kab_import_mmtests(const struct kab_import_source *sources, size_t n,
+		       const struct kab_import_from *from, struct kab_import *ret,
+		       struct kab_err *err)
+{
+	struct reader r = { .from = from, .runner = kab_runner_find("hackbench") };
+	struct kab_import_files files = { 0 };
+	size_t *ends = kab_xcalloc(n + 1, sizeof(*ends));
+	int rc = 0;
+
+	*ret = (struct kab_import){ 0 };
+	for (size_t s = 0; !rc && s < n; s++) {
+		rc = kab_import_walk(sources[s].path, &files, NULL, ret, err);
+		ends[s] = files.n;
+	}
+	for (size_t s = 0, i = 0; !rc && s < n; s++)
+		for (; !rc && i < ends[s]; i++) {
+			rc = read_file(&r, &sources[s], &files.v[i], ret, err);
+			kab_import_tell(from, i + 1, files.n);
+		}
+	if (!rc && !ret->n)
+		rc = kab_err_set(err, KAB_ERR_NOT_FOUND,
+				 "no result of hackbench: expected RUN/iter-N/hackbench-.../logs/"
+				 "hackbench-GROUPS-ITERATION%s%s",
+				 ret->unread.n ? "; found for example " : "",
+				 ret->unread.n ? ret->unread.v[0] : "");
+	if (!rc)
+		end_boots(&r, ret);
+	kab_import_files_release(&files);
+	kab_strv_release(&r.runs);
+	kab_strv_release(&r.releases);
+	free(ends);
+	return rc;
+}
