@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/strv.h"
 #include "store/internal.h"
 
 int kab_store_history_put_point(struct kab_store *store, const struct kab_point *p,
