@@ -188,6 +188,9 @@ static void sets_table(const struct kab_html *page, const struct kab_judged_row 
 	}
 	kab_buf_adds(out, "<tbody>");
 	counts(out, row);
+	line(out, "mean is over");
+	for (size_t k = 0; k < row->n_sets; k++)
+		text(out, over(row, &row->sets[k]));
 	values(out, row, "mean", mean_of);
 	values(out, row, "stddev", sd_of);
 	values(out, row, "CV, %", cv_of);
@@ -197,9 +200,6 @@ static void sets_table(const struct kab_html *page, const struct kab_judged_row 
 	line(out, interval_head);
 	for (size_t k = 0; k < row->n_sets; k++)
 		interval(out, row->sets[k].ci_lo, row->sets[k].ci_hi);
-	line(out, "these are over");
-	for (size_t k = 0; k < row->n_sets; k++)
-		text(out, over(row, &row->sets[k]));
 	values(out, row, "min", min_of);
 	percentiles(out, row);
 	values(out, row, "max", max_of);
@@ -328,7 +328,7 @@ static void pairs_table(const struct kab_html *page, const struct kab_judged_row
 	pairs(out, row, "margin, %", margin_cell);
 	if (row->data->paired)
 		pairs(out, row, "blocks", blocks_cell);
-	line(out, "level");
+	line(out, "level of the test");
 	for (size_t p = 0; p < row->n_pairs; p++)
 		number(out, row->alpha);
 	kab_buf_adds(out, "</table>\n");

@@ -281,7 +281,7 @@ static void boot_lines(struct kab_buf *out, const struct kab_judged_row *row, si
 static void dots(struct kab_buf *out, size_t k, const struct point *v, size_t n,
 		 const struct axis *x, const struct axis *y)
 {
-	int last_x = -1, last_y = -1;
+	int last_x = -1, last_y = -1, radius = n > 150 ? 2 : 3;
 
 	kab_svg_path(out, "m");
 	for (size_t i = 0; i < n; i++) {
@@ -289,7 +289,7 @@ static void dots(struct kab_buf *out, size_t k, const struct point *v, size_t n,
 
 		if (v[i].kernel != k || (px == last_x && py == last_y))
 			continue;
-		kab_svg_mark(out, k, px, py, 2);
+		kab_svg_mark(out, k, px, py, radius);
 		last_x = px;
 		last_y = py;
 	}
@@ -300,8 +300,6 @@ void kab_html_run_order(struct kab_buf *out, const struct kab_judged_row *row)
 {
 	struct axis y = { .from = PLOT_HEIGHT - PLOT_BOTTOM - 4, .to = PLOT_TOP + 4 }, x;
 	struct kab_buf kab_autobuf desc = KAB_BUF_INIT;
-	char *name kab_autofree = kab_judged_row_name(row);
-	char *title kab_autofree = NULL;
 	struct point *v;
 	size_t n;
 
@@ -309,9 +307,8 @@ void kab_html_run_order(struct kab_buf *out, const struct kab_judged_row *row)
 		return;
 	v = points_of(row, &n);
 	x = (struct axis){ -0.5, (double)n - 0.5, PLOT_LEFT + 4, PLOT_WIDTH - PLOT_RIGHT };
-	title = kab_xasprintf("Order of the run: %s", name);
 	describe_row(row, &desc);
-	kab_svg_open(out, "plot", PLOT_WIDTH, PLOT_HEIGHT, title, kab_buf_str(&desc));
+	kab_svg_open(out, "plot", PLOT_WIDTH, PLOT_HEIGHT, "Order of the run", kab_buf_str(&desc));
 	frame(out, row, &y);
 	for (size_t k = 0; k < row->n_sets; k++) {
 		if (!row->sets[k].n_values)

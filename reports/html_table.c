@@ -7,6 +7,9 @@
 #include "reports/html_internal.h"
 #include "reports/number.h"
 
+/* So many rows are kept on one sheet of paper where they fit. */
+#define SHORT 16
+
 /* A column of the page: one of the view, or a verdict in place of its mark. */
 struct column {
 	int from; /* index in the view's table; -1: verdict */
@@ -247,7 +250,8 @@ void kab_html_table(struct kab_html *page, const struct kab_group *g, bool judge
 		kab_view_other(g, &opts, &t);
 	choose_columns(&t, judged, &list);
 	kab_strv_add(&page->titles, t.title);
-	kab_buf_addf(out, "<section><h2 id=t%zu>", id);
+	kab_buf_addf(out, "<section class=\"%s%s\"><h2 id=t%zu>", g->n <= SHORT ? "short" : "long",
+		     kab_group_kernels(g) > 2 ? " broad" : "", id);
 	kab_html_escape(out, t.title);
 	kab_buf_adds(out, "</h2>\n");
 	lines_of(out, &t.legend, "legend");
