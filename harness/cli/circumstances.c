@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "cli/imported.h"
 #include "cli/machine_text.h"
 #include "cli/noise_floor.h"
 #include "cli/reproduce.h"
@@ -197,6 +198,8 @@ int kab_circumstances_across(struct kab_store *store, const struct kab_compared 
 		ret->quiet = quiet.n ? kab_strv_join(&quiet, "; ") : NULL;
 		kab_machine_differences(&list, &ret->differs);
 		kab_circumstances_notices(judgement->rows_data, ret);
+		for (size_t k = 0; k < n; k++)
+			kab_imported_caveats(kernels[k].run, &ret->notices);
 		say_one_kernel(&list, ret);
 	}
 	for (size_t i = 0; i < list.n; i++)
@@ -331,6 +334,7 @@ int kab_circumstances(struct kab_store *store, const struct kab_run_info *run,
 		ret->stats = kab_circumstances_stats(judgement);
 		ret->noise = kab_noise_floor_text(store, run, judgement);
 		kab_circumstances_notices(judgement->rows_data, ret);
+		kab_imported_caveats(run, &ret->notices);
 		if (run->command_line && *run->command_line)
 			kab_strv_take(
 				&ret->reproduce,

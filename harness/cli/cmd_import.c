@@ -237,12 +237,44 @@ static void say_list(struct kab_cli *cli, const char *what, const struct kab_str
 		kab_cli_say(cli, "kab: %s: and %zu more (kab show)", what, list->n - SAY_MAX);
 }
 
+/* What stands behind the last colon of "FILE: why". */
+static const char *why_of(const char *text)
+{
+	const char *why = text, *next;
+
+	for (; (next = strstr(why, ": ")); why = next + 2)
+		;
+	return why;
+}
+
+/* Each reason once, with its first file. */
+static void say_unread(struct kab_cli *cli, const struct kab_strv *unread)
+{
+	struct kab_strv kab_autostrv said = KAB_STRV_INIT;
+
+	for (size_t i = 0; i < unread->n; i++) {
+		const char *why = why_of(unread->v[i]);
+		size_t n = 0;
+
+		if (kab_strv_has(&said, why))
+			continue;
+		kab_strv_add(&said, why);
+		for (size_t k = i; k < unread->n; k++)
+			n += !strcmp(why_of(unread->v[k]), why);
+		if (n > 1)
+			kab_cli_say(cli, "kab: not read: %s, and %zu more like it", unread->v[i],
+				    n - 1);
+		else
+			kab_cli_say(cli, "kab: not read: %s", unread->v[i]);
+	}
+}
+
 static void say_what_was_found(struct kab_cli *cli, const struct kab_import *import)
 {
 	size_t said = 0, more = 0;
 
 	say_list(cli, "note", &import->notes);
-	say_list(cli, "not read", &import->unread);
+	say_unread(cli, &import->unread);
 	for (size_t i = 0; i < import->n; i++) {
 		if (!import->v[i].reason)
 			continue;

@@ -35,11 +35,16 @@ static int print_runs(struct kab_cli *cli, struct kab_store *store, int64_t max,
 			break;
 		kab_text_escape(&name, r->name, strlen(r->name));
 		kab_text_escape(&suite, r->suite_name, strlen(r->suite_name));
+		/* Summaries are no iterations that could be counted. */
+		if (r->n_summaries)
+			kab_buf_addf(&suite, " (%zu summar%s)", r->n_summaries,
+				     r->n_summaries == 1 ? "y" : "ies");
 		kab_format_utc(r->created_wall_ns, created);
 		fprintf(cli->out, "%4lld  %-*s  %-11s  %-20s  %9s  %6zu  %s%s\n", (long long)r->id,
 			(int)width, kab_buf_str(&name), kab_run_state_name(r->state), created, done,
 			r->n_failed + r->n_missing, kab_buf_str(&suite),
-			r->state != KAB_RUN_RUNNING && r->n_iterations == r->n_pending
+			r->state != KAB_RUN_RUNNING && r->n_iterations == r->n_pending &&
+					!r->n_summaries
 				? " (nothing done yet)"
 				: "");
 	}

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/find_run.h"
+#include "cli/imported.h"
 
 #define TAIL_LINES 5
 #define TAIL_BYTES 2000
@@ -228,7 +229,9 @@ static int show_run(struct kab_cli *cli, struct kab_store *store, const char *na
 	if (kab_cli_find_run(cli, store, name, &info, err))
 		return -1;
 	put_header(cli, &info);
-	rc = put_boots(cli, store, info.id, err);
+	rc = kab_imported_show(cli, store, &info, err);
+	if (!rc)
+		rc = put_boots(cli, store, info.id, err);
 	if (!rc)
 		rc = put_steps(cli, store, info.id, err);
 	if (!rc)

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "cli/circumstances.h"
+#include "cli/imported.h"
 #include "reports/number.h"
 #include "runners/runner.h"
 
@@ -129,7 +130,11 @@ char *kab_run_text(const struct kab_run_info *run, const struct kab_judgement *j
 	bool restarts, tested, random, paired;
 
 	if (!json_is_integer(json_object_get(plan, "boots"))) {
+		char *imported = kab_imported_text(run);
+
 		json_decref(plan);
+		if (imported)
+			return imported;
 		return kab_xasprintf("%zu iterations stored, order not recorded", run->n_done);
 	}
 	restarts = json_is_true(json_object_get(plan, "restarts"));
@@ -172,13 +177,15 @@ char *kab_circumstances_stats(const struct kab_judgement *j)
 {
 	const struct kab_pair *best = NULL, *worst = NULL;
 	struct kab_buf buf = KAB_BUF_INIT;
-	bool over_boots = false, restarts = false, tested = false;
+	bool over_boots = false, restarts = false, tested = false, summaries = j->n > 0;
 	double lo, hi;
 
 	for (size_t r = 0; r < j->n; r++) {
 		restarts |= j->v[r].data->restarts;
-		for (size_t k = 0; k < j->v[r].n_sets; k++)
+		for (size_t k = 0; k < j->v[r].n_sets; k++) {
 			over_boots |= j->v[r].sets[k].over_boots;
+			summaries &= j->v[r].sets[k].summary || !kab_set_any(&j->v[r].sets[k]);
+		}
 		for (size_t p = 0; p < j->v[r].n_pairs; p++) {
 			const struct kab_pair *pair = &j->v[r].pairs[p];
 			double width = log_width(pair);
@@ -193,9 +200,10 @@ char *kab_circumstances_stats(const struct kab_judgement *j)
 		}
 	}
 	kab_buf_addf(&buf, "mean of %s%s",
-		     !over_boots ? "iterations"
-		     : restarts	 ? "restart means"
-				 : "boot means",
+		     summaries	   ? "what was summarised"
+		     : !over_boots ? "iterations"
+		     : restarts	   ? "restart means"
+				   : "boot means",
 		     tested ? "" : ", no test");
 	if (!best)
 		return kab_buf_detach(&buf);

@@ -135,8 +135,8 @@ static int read_times(struct reader *r, const struct kab_import_log *log,
 		return kab_json_fail(&codes, err, "%zu exit codes for %zu times",
 				     json_array_size(codes.value), n);
 	if (!codes.value)
-		kab_import_note(ret,
-				"no exit codes in the file: whether a run failed is not known");
+		kab_import_caveat(ret,
+				  "no exit codes in the file: whether a run failed is not known");
 	for (size_t i = 0; i < n; i++) {
 		struct kab_json time = kab_json_at(&times, i);
 

@@ -53,6 +53,7 @@ void kab_import_release(struct kab_import *import)
 	free(import->summaries.v);
 	free(import->boots_text);
 	kab_strv_release(&import->notes);
+	kab_strv_release(&import->caveats);
 	kab_strv_release(&import->unread);
 	kab_strv_release(&import->digests);
 	kab_strv_release(&import->kernels);
@@ -97,19 +98,22 @@ static json_t *verdicts_of_case(const struct kab_import *import, const char *cas
 /* What a reader of the report must know of where the figures come from. */
 static json_t *origin_of(const struct kab_import *import)
 {
-	json_t *notes = json_array(), *unread = json_array();
+	json_t *notes = json_array(), *caveats = json_array(), *unread = json_array();
 	char hex[KAB_SHA256_HEX_SIZE];
 	const char *boots = import->boots_known ? "known" : "unknown";
 	const char *text = import->boots_text ? import->boots_text : "";
 
 	for (size_t i = 0; i < import->notes.n; i++)
 		json_array_append_new(notes, json_string(import->notes.v[i]));
+	for (size_t i = 0; i < import->caveats.n; i++)
+		json_array_append_new(caveats, json_string(import->caveats.v[i]));
 	for (size_t i = 0; i < import->unread.n && i < UNREAD_MAX; i++)
 		json_array_append_new(unread, json_string(import->unread.v[i]));
 	kab_import_sha256(import, hex);
-	return json_pack("{s:s, s:s, s:s, s:I, s:o, s:I, s:o}", "boots", boots, "boots_text", text,
-			 "sha256", hex, "files", (json_int_t)import->digests.n, "notes", notes,
-			 "unread_count", (json_int_t)import->unread.n, "unread", unread);
+	return json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:I, s:o}", "boots", boots, "boots_text",
+			 text, "sha256", hex, "files", (json_int_t)import->digests.n, "notes",
+			 notes, "caveats", caveats, "unread_count", (json_int_t)import->unread.n,
+			 "unread", unread);
 }
 
 static char *plan_of(const struct kab_import *import, const struct kab_import_opts *opts)

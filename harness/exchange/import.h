@@ -71,8 +71,9 @@ struct kab_import {
 	char *boots_text;
 	struct kab_strv
 		notes; /* what was made of the files that the numbers do not show; sentences */
+	struct kab_strv caveats; /* those of the notes that belong under every table */
 	struct kab_strv unread; /* "FILE: why", of all that was found and not used; escaped */
-	struct kab_strv digests; /* "SHA256 KERNEL" of all that was read */
+	struct kab_strv digests; /* SHA-256 of each file that was read */
 };
 void kab_import_release(struct kab_import *import);
 
@@ -114,8 +115,8 @@ struct kab_import_opts {
 	const char *command_line, *kab_version,
 		*source; /* source: "csv", "hackbench", "mmtests", ... */
 };
-/* Hash of the content that was read and of the kernels it belongs to, whatever the files are called
- * and in whichever order they came. */
+/* Hash of the content that was read, whatever the files and kernels are called and in whichever order
+ * they came. */
 void kab_import_sha256(const struct kab_import *import, char hex[KAB_SHA256_HEX_SIZE]);
 /* What would be stored, for people: rows, counts, boots, notes, what was not read. */
 void kab_import_describe(const struct kab_import *import, struct kab_buf *ret);

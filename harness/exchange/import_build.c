@@ -156,6 +156,18 @@ void kab_import_note(struct kab_import *import, const char *fmt, ...)
 	enter(&import->notes, text);
 }
 
+void kab_import_caveat(struct kab_import *import, const char *fmt, ...)
+{
+	char *text kab_autofree = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = kab_xvasprintf(fmt, ap);
+	va_end(ap);
+	enter(&import->notes, text);
+	enter(&import->caveats, text);
+}
+
 char *kab_import_shown(const char *text)
 {
 	struct kab_buf buf = KAB_BUF_INIT;
@@ -176,20 +188,20 @@ void kab_import_unread(struct kab_import *import, const char *path, const char *
 	kab_strv_addf(&import->unread, "%s: %s", shown, why);
 }
 
-void kab_import_digest(struct kab_import *import, const char *kernel, const void *bytes, size_t n)
+void kab_import_digest(struct kab_import *import, const void *bytes, size_t n)
 {
 	char hex[KAB_SHA256_HEX_SIZE];
 
 	kab_sha256_hex(bytes, n, hex);
-	kab_strv_addf(&import->digests, "%s %s", hex, kernel);
+	kab_strv_add(&import->digests, hex);
 }
 
-int kab_import_read(struct kab_import *import, const char *kernel, const char *path,
-		    struct kab_buf *ret, struct kab_err *err)
+int kab_import_read(struct kab_import *import, const char *path, struct kab_buf *ret,
+		    struct kab_err *err)
 {
 	if (kab_file_read(path, ret, err))
 		return -1;
-	kab_import_digest(import, kernel, ret->data, ret->len);
+	kab_import_digest(import, ret->data, ret->len);
 	return 0;
 }
 

@@ -29,14 +29,17 @@ int kab_import_judge(struct kab_import *import, const char *case_name, const cha
 /* A sentence, once. */
 void kab_import_note(struct kab_import *import, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* The same, to stand under every table as well. */
+void kab_import_caveat(struct kab_import *import, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* path is escaped. */
 void kab_import_unread(struct kab_import *import, const char *path, const char *why);
 /* Bytes that came from elsewhere, fit for a message and for JSON. Caller frees. */
 char *kab_import_shown(const char *text);
-/* The file, and its digest into the list. UNSUPPORTED nothing: a folder or device is an ENV error. */
-int kab_import_read(struct kab_import *import, const char *kernel, const char *path,
-		    struct kab_buf *ret, struct kab_err *err);
+/* The file, and its digest into the list. NOT_FOUND, ENV. */
+int kab_import_read(struct kab_import *import, const char *path, struct kab_buf *ret,
+		    struct kab_err *err);
 /* The same for bytes that are there. */
-void kab_import_digest(struct kab_import *import, const char *kernel, const void *bytes, size_t n);
+void kab_import_digest(struct kab_import *import, const void *bytes, size_t n);
 
 #endif

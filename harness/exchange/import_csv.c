@@ -335,7 +335,7 @@ int kab_import_csv(const char *file, const char *bytes, size_t n, const char *ba
 	if (!rc) {
 		number_lines(&c);
 		build(&c, ret);
-		kab_import_digest(ret, "", bytes, n);
+		kab_import_digest(ret, bytes, n);
 		ret->boots_known = c.has_boot;
 		if (c.has_boot)
 			ret->boots_text = kab_xstrdup("as the column 'boot' says");

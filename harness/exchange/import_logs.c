@@ -103,7 +103,7 @@ int kab_import_logs(const struct kab_import_log *logs, size_t n,
 		if (opts->boots)
 			log.boot = own;
 		place.kernel = log.kernel;
-		kab_import_digest(ret, log.kernel, log.bytes, log.len);
+		kab_import_digest(ret, log.bytes, log.len);
 		kab_import_add_log(ret, runner, &place, &log, opts->params, opts->exit_status);
 	}
 	if (!n)
@@ -221,7 +221,7 @@ int kab_import_each_file(const struct kab_import_source *sources, size_t n,
 				kab_import_unread(ret, files.v[i].path, "does not fit --match");
 				continue;
 			}
-			rc = kab_import_read(ret, log.kernel, files.v[i].path, &bytes, err);
+			rc = kab_import_read(ret, files.v[i].path, &bytes, err);
 			log.file = files.v[i].path;
 			log.bytes = kab_buf_str(&bytes);
 			log.len = bytes.len;

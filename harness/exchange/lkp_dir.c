@@ -195,8 +195,8 @@ static void compare_levels(struct lkp *l, struct kab_import *ret)
 		}
 		all = kab_strv_join(&values, ", ");
 		if (values.n > 1 && !l->mixed[k])
-			kab_import_note(ret, "%s differs between the kernels: %s", level_name[k],
-					all);
+			kab_import_caveat(ret, "%s differs between the kernels: %s", level_name[k],
+					  all);
 	}
 }
 
@@ -243,7 +243,7 @@ static int load_json(const struct job *job, const char *name, struct kab_import 
 	char *shown kab_autofree = kab_import_shown(path);
 	struct kab_buf kab_autobuf bytes = KAB_BUF_INIT;
 
-	if (kab_import_read(ret, job->kernel, path, &bytes, err) ||
+	if (kab_import_read(ret, path, &bytes, err) ||
 	    kab_json_load_bytes(shown, kab_buf_str(&bytes), bytes.len, ret_doc, err))
 		return -1;
 	if (json_is_object(*ret_doc))
@@ -303,7 +303,7 @@ static void read_job(struct lkp *l, const struct job *job, struct kab_import *re
 	struct kab_buf kab_autobuf bytes = KAB_BUF_INIT;
 	struct kab_strv kab_autostrv lines = KAB_STRV_INIT;
 
-	if (kab_import_read(ret, job->kernel, path, &bytes, NULL))
+	if (kab_import_read(ret, path, &bytes, NULL))
 		return;
 	kab_strv_split(&lines, kab_buf_str(&bytes), '\n');
 	for (size_t i = 0; i < lines.n; i++) {
@@ -329,7 +329,7 @@ static int read_log(const struct job *job, struct kab_import_iter *it, char **re
 	struct kab_stream stream;
 	struct kab_outputs outputs = { &stream, 1 };
 
-	if (kab_import_read(ret, job->kernel, path, &bytes, err))
+	if (kab_import_read(ret, path, &bytes, err))
 		return -1;
 	stream = (struct kab_stream){ "merged", kab_buf_str(&bytes), bytes.len, bytes.cut };
 	runner->parse(&outputs, KAB_EXIT_UNKNOWN, &params, &parsed);
@@ -390,8 +390,9 @@ static int judge(const struct lkp *l, struct kab_import *ret, struct kab_err *er
 static void end_boots(const struct lkp *l, struct kab_import *ret)
 {
 	if (l->local_run && !l->from->boots) {
-		kab_import_note(ret, "job.yaml says local_run: the machine was not booted for each "
-				     "run, so that boots are unknown; --boots says that it was");
+		kab_import_caveat(ret,
+				  "job.yaml says local_run: the machine was not booted for each "
+				  "run, so that boots are unknown; --boots says that it was");
 		return;
 	}
 	ret->boots_known = true;

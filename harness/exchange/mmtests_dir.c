@@ -77,9 +77,9 @@ static const char *known_of(const struct parts *p)
 
 	for (size_t i = 0; !p->test && of_iter[i]; i++)
 		if (!strncmp(p->file, of_iter[i], strlen(of_iter[i])))
-			return "a record of mmtests about the machine";
+			return "a record of mmtests";
 	if (p->test && !strncmp(p->file, "mmtests.log", 11))
-		return "a log of mmtests itself";
+		return "a record of mmtests";
 	return NULL;
 }
 
@@ -138,7 +138,7 @@ static void note_release(struct reader *r, const char *kernel, const char *path,
 	char *shown kab_autofree = NULL, *entry kab_autofree = NULL;
 
 	kab_buf_init(&bytes, UNAME_MAX);
-	if (kab_import_read(ret, kernel, path, &bytes, NULL))
+	if (kab_import_read(ret, path, &bytes, NULL))
 		return;
 	kab_strv_split(&words, kab_buf_str(&bytes), ' ');
 	if (words.n < 3)
@@ -175,7 +175,7 @@ static int read_result(struct reader *r, const struct parts *p, const char *kern
 	struct kab_import_log log = { .kernel = kernel, .file = path, .boot = boot };
 	const struct kab_metric_def *primary = kab_runner_primary(r->runner);
 
-	if (kab_import_read(ret, kernel, path, &bytes, err))
+	if (kab_import_read(ret, path, &bytes, err))
 		return -1;
 	log.bytes = kab_buf_str(&bytes);
 	log.len = bytes.len;
@@ -198,7 +198,10 @@ static int read_file(struct reader *r, const struct kab_import_source *src,
 	int rc = 0;
 
 	if (!take_apart(src->path, file->below, &p)) {
-		kab_import_unread(ret, file->path, "not below a folder iter-N");
+		kab_import_unread(ret, file->path,
+				  !strncmp(kab_import_base(file->path), "tests-", 6)
+					  ? "a record of mmtests"
+					  : "not below a folder iter-N");
 		kab_strv_release(&p.words);
 		return 0;
 	}
@@ -236,10 +239,10 @@ static void end_boots(const struct reader *r, struct kab_import *ret)
 		ret->boots_text = kab_xstrdup("each folder of a run is one (--boots)");
 		return;
 	}
-	kab_import_note(ret,
-			"mmtests repeats its iterations without a reboot, and does not record "
-			"whether there was one between two runs: --boots says that each folder "
-			"of a run is from a boot of its own");
+	kab_import_caveat(ret,
+			  "mmtests repeats its iterations without a reboot, and does not record "
+			  "whether there was one between two runs: --boots says that each folder "
+			  "of a run is from a boot of its own");
 }
 
 int kab_import_mmtests(const struct kab_import_source *sources, size_t n,

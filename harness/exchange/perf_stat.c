@@ -349,10 +349,10 @@ static int add_summaries(const struct reader *r, const struct file *f,
 			    where, f->err))
 			return -1;
 	}
-	kab_import_note(ret,
-			"standard deviations were computed from the printed errors of the mean, "
-			"which have two decimals: percent/100 * mean * sqrt(%lld)",
-			(long long)r->from->repeat);
+	kab_import_caveat(ret,
+			  "standard deviations were computed from the printed errors of the mean, "
+			  "which have two decimals: percent/100 * mean * sqrt(%lld)",
+			  (long long)r->from->repeat);
 	return 0;
 }
 
@@ -400,8 +400,9 @@ static int read_one(void *ctx, const struct kab_import_log *log, struct kab_impo
 	for (size_t i = 0; i < f.counters.n; i++)
 		repeated |= !isnan(f.counters.v[i].error_pct);
 	for (size_t i = 0; !rc && i < f.counters.n; i++)
-		rc = kab_import_judge(ret, r->case_name, RUNNER, f.counters.v[i].event,
-				      f.counters.v[i].unit, KAB_DIR_NONE, shown, err);
+		if (!f.counters.v[i].word)
+			rc = kab_import_judge(ret, r->case_name, RUNNER, f.counters.v[i].event,
+					      f.counters.v[i].unit, KAB_DIR_NONE, shown, err);
 	if (!rc && log->cut)
 		rc = kab_err_set(err, KAB_ERR_PARSE, "%s: longer than %zu bytes", shown, log->len);
 	if (!rc && repeated)

@@ -94,8 +94,8 @@ static int add_line(const struct line *l, const char *kernel, const struct kab_i
 		return fail(l, SEM, "either the deviation or the error of the mean is needed", err);
 	if (!isnan(sem) && n > 0) {
 		sd = sem * sqrt((double)n);
-		kab_import_note(ret, "standard deviations were computed from standard errors: "
-				     "sem * sqrt(n)");
+		kab_import_caveat(ret, "standard deviations were computed from standard errors: "
+				       "sem * sqrt(n)");
 	}
 	if (isnan(sd))
 		kab_import_note(ret, "some standard deviations are not known: no test there");
@@ -248,7 +248,7 @@ int kab_import_summary_table(const struct kab_import_source *sources, size_t n,
 		char *file kab_autofree = kab_import_shown(sources[i].path);
 		struct kab_buf kab_autobuf bytes = KAB_BUF_INIT;
 		const char *kernel = sources[i].kernel, *text;
-		int rc = kab_import_read(ret, kernel ? kernel : "", sources[i].path, &bytes, err);
+		int rc = kab_import_read(ret, sources[i].path, &bytes, err);
 
 		if (rc)
 			return -1;

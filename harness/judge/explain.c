@@ -177,7 +177,8 @@ static void explain_pair(const struct kab_judgement *judgement, const struct kab
 	if (pair->compared && pair->one_boot)
 		kab_strv_addf(ret, "  5 %s or more a side allow a test",
 			      kab_row_unit_word(row->data, 5));
-	else if (pair->compared && pair->outcome == KAB_OUTCOME_INCONCLUSIVE && cmp->units_needed)
+	else if (pair->compared && !pair->summary && pair->outcome == KAB_OUTCOME_INCONCLUSIVE &&
+		 cmp->units_needed)
 		kab_strv_addf(ret, "  about %zu %s a side would resolve the margin",
 			      cmp->units_needed, kab_row_unit_word(row->data, cmp->units_needed));
 	if (pair->warning)

@@ -99,7 +99,6 @@ static void take_summary(const struct kab_sample_set *data, double confidence,
 			 struct kab_set_summary *ret)
 {
 	double half;
-	int d;
 
 	ret->summary = true;
 	ret->n_units = data->summary.n;
@@ -108,8 +107,6 @@ static void take_summary(const struct kab_sample_set *data, double confidence,
 	if (ret->n_units < 2 || !isfinite(data->summary.sd))
 		return;
 	ret->sd = data->summary.sd;
-	d = decimals_of(ret->sd);
-	ret->decimals = d > ret->decimals ? d : ret->decimals;
 	ret->sem = ret->sd / sqrt((double)ret->n_units);
 	if (ret->mean != 0)
 		ret->cv_pct = 100 * ret->sd / fabs(ret->mean);
