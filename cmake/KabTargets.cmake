@@ -21,6 +21,11 @@ if(KAB_SANITIZE)
   endif()
 endif()
 
+if(KAB_FUZZ)
+  # libFuzzer follows the code of all libraries, not of its own target alone.
+  target_compile_options(kab_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # kab_library(NAME SOURCES ... HEADERS ... [LINK ...]): one static library, one row of the layer table.
 function(kab_library name)
   cmake_parse_arguments(A "" "" "SOURCES;HEADERS;LINK" ${ARGN})

@@ -7,6 +7,7 @@ package_is_there() { # CHECK
 	cmd:*) command -v "${1#cmd:}" >/dev/null 2>&1 || command -v "/usr/sbin/${1#cmd:}" >/dev/null 2>&1 ;;
 	pc:*) pkg-config --exists "${1#pc:}" 2>/dev/null ;;
 	header:*) [ -e "/usr/include/${1#header:}" ] || [ -e "/usr/local/include/${1#header:}" ] ;;
+	file:*) for file in ${1#file:}; do [ -e "$file" ] && return 0; done; return 1 ;;
 	py:*) /usr/bin/python3 -c "import ${1#py:}" 2>/dev/null || python3 -c "import ${1#py:}" 2>/dev/null ;;
 	esac
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "reports/number.h"
 
 #define COLUMNS_MAX 256
@@ -63,10 +64,17 @@ static int lines(const json_t *root, const char *key, const char *where, struct 
 	if (!json_is_array(list))
 		return wrong(err, where, path, "a list of lines");
 	json_array_foreach (list, i, line) {
+		struct kab_buf kab_autobuf safe = KAB_BUF_INIT;
+
 		snprintf(path, sizeof(path), "$.%s[%zu]", key, i);
 		if (!json_is_string(line))
 			return wrong(err, where, path, "a text");
-		kab_strv_add(ret, json_string_value(line));
+		/* Lines as they are, TABs too, but nothing that ends one or drives a terminal. */
+		kab_text_escape(&safe, json_string_value(line), strlen(json_string_value(line)));
+		for (char *p = safe.data; p && *p; p++)
+			if (*p == '\n')
+				*p = ' ';
+		kab_strv_add(ret, kab_buf_str(&safe));
 	}
 	return 0;
 }
@@ -170,25 +178,33 @@ static void settle_columns(struct kab_table *t)
 	}
 }
 
-static const char *word(const json_t *root, const char *key)
+/* As a line that a terminal only shows; "" when there is none. Caller frees. */
+static char *word(const json_t *root, const char *key)
 {
 	const char *text = json_string_value(json_object_get(root, key));
+	struct kab_buf buf = KAB_BUF_INIT;
 
-	return text ? text : "";
+	if (text)
+		kab_text_escape(&buf, text, strlen(text));
+	for (char *p = buf.data; p && *p; p++)
+		if (*p == '\n' || *p == '\t')
+			*p = ' ';
+	return buf.data ? kab_buf_detach(&buf) : kab_xstrdup("");
 }
 
 static void read_head(const json_t *root, struct kab_table *t)
 {
-	const char *better = word(root, "better"), *unit = word(root, "unit");
-	const json_t *percent = json_object_get(root, "percent");
+	char *better kab_autofree = word(root, "better");
+	char *formula kab_autofree = word(json_object_get(root, "percent"), "formula");
+	char *sign kab_autofree = word(json_object_get(root, "percent"), "sign");
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 
-	t->benchmark = kab_xstrdup(word(root, "benchmark"));
-	t->unit = kab_xstrdup(unit);
+	t->benchmark = word(root, "benchmark");
+	t->unit = word(root, "unit");
 	t->directed = !strncmp(better, "lower", 5) || !strncmp(better, "higher", 6);
 	t->higher = !strncmp(better, "higher", 6);
-	kab_buf_addf(&buf, "%s%s%s%s", t->benchmark, *t->benchmark ? ": " : "", unit,
-		     *unit ? ", " : "");
+	kab_buf_addf(&buf, "%s%s%s%s", t->benchmark, *t->benchmark ? ": " : "", t->unit,
+		     *t->unit ? ", " : "");
 	kab_buf_adds(&buf, !t->directed ? "direction unknown"
 			   : t->higher	? "HIGHER is better"
 					: "LOWER is better");
@@ -196,10 +212,10 @@ static void read_head(const json_t *root, struct kab_table *t)
 		kab_buf_addf(&buf, ", n=%lld",
 			     (long long)json_integer_value(json_object_get(root, "iterations")));
 	t->title = kab_buf_detach(&buf);
-	if (json_is_string(json_object_get(percent, "formula"))) {
-		kab_buf_addf(&buf, "percent = %s", word(percent, "formula"));
-		if (json_is_string(json_object_get(percent, "sign")))
-			kab_buf_addf(&buf, " (%s)", word(percent, "sign"));
+	if (*formula) {
+		kab_buf_addf(&buf, "percent = %s", formula);
+		if (*sign)
+			kab_buf_addf(&buf, " (%s)", sign);
 		kab_wrap(&t->legend, kab_buf_str(&buf), 72, 2);
 	}
 }

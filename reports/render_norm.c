@@ -68,9 +68,11 @@ static void own_head(const struct kab_table *t, size_t width, struct kab_buf *ou
 		kab_buf_addc(out, '\n');
 		if (edge)
 			break;
-		kab_buf_addf(out, "Test          : %s\n", t->benchmark ? t->benchmark : "");
-		kab_buf_addf(out, "Units         : Normalized%s%s\n",
+		kab_buf_addf(&line, "Test          : %s", t->benchmark ? t->benchmark : "");
+		kab_render_eol(&line, out);
+		kab_buf_addf(&line, "Units         : Normalized%s%s",
 			     t->unit && *t->unit ? ", base in " : "", t->unit ? t->unit : "");
+		kab_render_eol(&line, out);
 		kab_buf_addf(out, "Interpretation: %s\n",
 			     !t->directed ? "No direction"
 			     : t->higher  ? "Higher is better"

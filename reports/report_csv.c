@@ -6,7 +6,7 @@
 #include "reports/number.h"
 #include "reports/report.h"
 
-static void text(struct kab_buf *out, const char *s)
+static void field(struct kab_buf *out, const char *s)
 {
 	if (out->len && out->data[out->len - 1] != '\n')
 		kab_buf_addc(out, ',');
@@ -25,13 +25,26 @@ static void text(struct kab_buf *out, const char *s)
 	kab_buf_addc(out, '"');
 }
 
+/* A text that a spreadsheet would take for a formula, and carry out, gets an apostrophe before it. */
+static void text(struct kab_buf *out, const char *s)
+{
+	struct kab_buf kab_autobuf safe = KAB_BUF_INIT;
+
+	if (!s || !*s || !strchr("=+-@\t\r", *s)) {
+		field(out, s);
+		return;
+	}
+	kab_buf_addf(&safe, "'%s", s);
+	field(out, kab_buf_str(&safe));
+}
+
 static void number(struct kab_buf *out, double value)
 {
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 
 	if (isfinite(value))
 		kab_number_shortest(&buf, value);
-	text(out, kab_buf_str(&buf));
+	field(out, kab_buf_str(&buf));
 }
 
 static void whole(struct kab_buf *out, size_t n)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "reports/number.h"
 
 static void release_column(struct kab_column *col)
@@ -33,6 +34,24 @@ void kab_table_release(struct kab_table *t)
 	memset(t, 0, sizeof(*t));
 }
 
+/* A cell is on one line, whatever a host or a file put into a name. */
+static char *one_line(const char *text)
+{
+	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
+	struct kab_buf line = KAB_BUF_INIT;
+
+	if (!text || kab_text_is_line(text))
+		return kab_xstrdup(text);
+	kab_text_escape(&buf, text, strlen(text));
+	for (const char *p = kab_buf_str(&buf); *p; p++) {
+		if (*p == '\n' || *p == '\t')
+			kab_buf_addf(&line, "\\x%02x", *p);
+		else
+			kab_buf_addc(&line, *p);
+	}
+	return kab_buf_detach(&line);
+}
+
 struct kab_column *kab_table_column(struct kab_table *t, enum kab_role role, int kernel,
 				    const char *name, const char *head, const char *group)
 {
@@ -46,9 +65,9 @@ struct kab_column *kab_table_column(struct kab_table *t, enum kab_role role, int
 	memset(col, 0, sizeof(*col));
 	col->role = role;
 	col->kernel = kernel;
-	col->name = kab_xstrdup(name);
-	col->head = kab_xstrdup(head ? head : name);
-	col->group = kab_xstrdup(group);
+	col->name = one_line(name);
+	col->head = one_line(head ? head : name);
+	col->group = one_line(group);
 	return col;
 }
 
@@ -87,7 +106,7 @@ int kab_table_kernels(const struct kab_table *t)
 static void set_text(struct kab_cell *cell, enum kab_cell_kind kind, const char *text)
 {
 	free(cell->text);
-	cell->text = kab_xstrdup(text);
+	cell->text = one_line(text);
 	cell->kind = kind;
 	cell->value = cell->lo = cell->hi = NAN;
 }

@@ -4,7 +4,7 @@
 # statistics with many trials, kills and races again and again, and everything that can go wrong with a boot.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-fuzz_s=300
+fuzz_s=600
 rounds=10
 jobs=$(nproc)
 
@@ -12,7 +12,7 @@ usage() {
 	cat <<TEXT
 usage: tests/long.sh [--fuzz SECONDS] [--rounds N] [fuzz] [calibration] [kill] [lab]
 
-  --fuzz SECONDS  for each fuzzer (300)
+  --fuzz SECONDS  for each fuzzer (600)
   --rounds N      of the tests that kill and race (10)
 
 Without a name all four parts are done. Calls for what tests/run.sh installs.
@@ -36,30 +36,12 @@ done
 : "${parts:=fuzz calibration kill lab}"
 cd "$root"
 status=0
-fixed=
-[ "$(cat /proc/sys/vm/mmap_rnd_bits)" -le 28 ] || fixed="setarch -R"
 
 say() { printf 'long.sh: %s\n' "$*"; }
 failed() { say "FAILED: $*"; status=1; }
 
 fuzz() {
-	CC=clang-14 cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKAB_FUZZ=ON \
-		-DKAB_SANITIZE=address,undefined >build/fuzz.log 2>&1 || { tail build/fuzz.log; return 1; }
-	targets=$(sed -n 's/^add_executable(\(fuzz_[a-z0-9_]*\) .*/\1/p' tests/fuzz/CMakeLists.txt)
-	[ -n "$targets" ] || { say "there are no fuzzers"; return 1; }
-	# shellcheck disable=SC2086 # a list of words
-	ninja -C build/fuzz -j "$jobs" $targets >>build/fuzz.log 2>&1 || { tail build/fuzz.log; return 1; }
-	for target in $targets; do
-		# New inputs are collected aside; the corpus of the repository is only read.
-		corpus=tests/fuzz/corpus/${target#fuzz_}
-		[ "$target" != fuzz_parse ] || corpus="$corpus tests/data/runners"
-		mkdir -p "build/fuzz/found/$target"
-		say "$target for $fuzz_s s"
-		# shellcheck disable=SC2086 # lists of words
-		$fixed "build/fuzz/tests/fuzz/$target" -max_total_time="$fuzz_s" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
-			-print_final_stats=1 -artifact_prefix="build/fuzz/found/$target-" "build/fuzz/found/$target" $corpus ||
-			failed "$target; its input is build/fuzz/found/$target-*"
-	done
+	tests/fuzz/fuzz.sh --each "$fuzz_s"
 }
 
 release() {

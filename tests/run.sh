@@ -6,6 +6,8 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 only=
 quick=
+fuzz_s=${KAB_FUZZ_SECONDS:-100}
+unset KAB_FUZZ_SECONDS # kab would warn that it does not know it
 presets="release asan tsan"
 # Many tests wait for most of their time.
 jobs=$(($(nproc) + 1))
@@ -14,11 +16,12 @@ usage() {
 	cat <<TEXT
 usage: tests/run.sh [--quick] [--plain] [--only REGEX] [--jobs N]
 
-  --quick        leave out what takes minutes: emulated hosts and the calibration of the statistics
-  --plain        without the sanitizers
+  --quick        leave out what takes minutes: emulated hosts, the calibration of the statistics, fuzzing
+  --plain        without the sanitizers and the fuzzers
   --only REGEX   tests whose names match
   --jobs N       so many at a time (one more than there are CPUs)
 
+Fuzzing takes 100 seconds, or KAB_FUZZ_SECONDS, for all fuzzers together (0: none).
 Installs what the tests need when root; otherwise it prints the line to run. Tests that cannot run here
 are listed with the reason. Exits with 1 when a test failed.
 TEXT
@@ -85,6 +88,12 @@ for preset in $presets; do
 done
 
 status=0
+# Before the tests: nothing else runs, so that the seconds are worth something.
+if [ -z "$quick$only" ] && [ "$presets" != release ] && [ "$fuzz_s" -gt 0 ]; then
+	begin=$(date +%s)
+	tests/fuzz/fuzz.sh --total "$fuzz_s" || { [ $? -eq 77 ] || status=1; }
+	say "fuzzing took $(($(date +%s) - begin)) s"
+fi
 for preset in $presets; do
 	dir=build/$preset
 	rm -f "$dir/junit.xml"

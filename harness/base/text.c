@@ -41,6 +41,20 @@ static size_t utf8_sequence(const unsigned char *p, size_t n)
 	return len;
 }
 
+/* Length of a well-formed sequence that utf8_sequence() refuses because it is a control: 2, 3 or 0. */
+static size_t control_sequence(const unsigned char *p, size_t n)
+{
+	if (n >= 2 && p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f)
+		return 2;
+	if (n >= 2 && p[0] == 0xd8 && p[1] == 0x9c)
+		return 2;
+	if (n < 3 || p[0] != 0xe2)
+		return 0;
+	if (p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae)))
+		return 3;
+	return p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9 ? 3 : 0;
+}
+
 void kab_text_escape(struct kab_buf *buf, const char *bytes, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)bytes;
@@ -59,6 +73,54 @@ void kab_text_escape(struct kab_buf *buf, const char *bytes, size_t n)
 			kab_buf_addf(buf, "\\x%02x", p[i]);
 		i++;
 	}
+}
+
+size_t kab_text_show(struct kab_buf *buf, const char *bytes, size_t n, bool more)
+{
+	const unsigned char *p = (const unsigned char *)bytes;
+
+	for (size_t i = 0; i < n;) {
+		size_t left = n - i, len = p[i] >= 0x80 ? utf8_sequence(p + i, left) : 1;
+		size_t whole = p[i] < 0xc2 ? 1 : p[i] < 0xe0 ? 2 : p[i] < 0xf0 ? 3 : 4;
+
+		if (more && (left < whole || (p[i] == '\r' && left == 1)))
+			return i;
+		if (len > 1 || (p[i] >= 0x20 && p[i] < 0x7f) || p[i] == '\n' || p[i] == '\t' ||
+		    (p[i] == '\r' && left > 1 && p[i + 1] == '\n')) {
+			kab_buf_add(buf, bytes + i, len);
+			i += len;
+			continue;
+		}
+		/* In JSON, where only these can stand as they are, this says the same. */
+		if (p[i] == 0x7f) {
+			kab_buf_adds(buf, "\\u007f");
+		} else if ((len = control_sequence(p + i, left))) {
+			uint32_t cp = len == 2 ? (p[i] & 0x1fu) << 6 | (p[i + 1] & 0x3fu)
+					       : (p[i] & 0x0fu) << 12 | (p[i + 1] & 0x3fu) << 6 |
+							 (p[i + 2] & 0x3fu);
+
+			kab_buf_addf(buf, "\\u%04x", cp);
+			i += len;
+			continue;
+		} else {
+			kab_buf_addf(buf, "\\x%02x", p[i]);
+		}
+		i++;
+	}
+	return n;
+}
+
+bool kab_text_is_plain(const char *s)
+{
+	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
+
+	kab_text_escape(&buf, s, strlen(s));
+	return buf.len == strlen(s);
+}
+
+bool kab_text_is_line(const char *s)
+{
+	return !strpbrk(s, "\n\t") && kab_text_is_plain(s);
 }
 
 /* Levenshtein distance with one row; words are short, longer ones are never near. */

@@ -13,6 +13,15 @@
 /* Append bytes that came from elsewhere so that a terminal cannot be driven by them: printable
  * ASCII and valid UTF-8 (without C1 controls) as they are, LF kept, TAB kept, everything else as \xNN. */
 void kab_text_escape(struct kab_buf *buf, const char *bytes, size_t n);
+/*
+ * As kab_text_escape, for a stream of output that may be JSON or CSV: CR LF stays, and well-formed
+ * controls (DEL, C1, bidirectional marks) become \uNNNN. more: bytes will follow, so that the first part
+ * of a sequence at the end is left over. Returns how many bytes were taken.
+ */
+size_t kab_text_show(struct kab_buf *buf, const char *bytes, size_t n, bool more);
+/* Text that kab_text_escape leaves as it is; the same without LF and TAB. "" is both. */
+bool kab_text_is_plain(const char *s);
+bool kab_text_is_line(const char *s);
 /* The candidate nearest to word by edit distance, or NULL when none is near (more than a third of
  * its letters differ). Candidates end with NULL; borrowed. */
 const char *kab_text_nearest(const char *word, const char *const *candidates);

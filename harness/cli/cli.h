@@ -34,7 +34,8 @@ enum kab_exit {
 };
 
 struct kab_cli {
-	FILE *out; /* data */
+	FILE *out; /* data; what would drive a terminal is escaped on its way: cli/safe_out.h */
+	FILE *raw; /* data as it is, for bytes that were asked for as such */
 	const char *db_path; /* --db; NULL: kab_store_open() decides */
 	const char *lab_path; /* --lab; NULL: none, or the default lab file */
 	int verbosity; /* -1 with -q, 0, 1 with -v, 2 with -v -v */

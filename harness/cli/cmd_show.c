@@ -268,7 +268,7 @@ static int show_raw(struct kab_cli *cli, struct kab_store *store, int64_t id, co
 		return kab_err_set(err, KAB_ERR_NOT_FOUND,
 				   "iteration %lld has no stream '%s'; it has %s", (long long)id,
 				   stream, known);
-	fwrite(data, 1, len, cli->out);
+	fwrite(data, 1, len, cli->raw ? cli->raw : cli->out);
 	if (names.n > 1)
 		kab_cli_say(cli, "kab: note: this is %s; --stream takes one of %s", stream, known);
 	if (cut)

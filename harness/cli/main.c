@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/safe_out.h"
 
 extern char **environ;
 
@@ -26,8 +27,13 @@ static void sink(void *ctx, enum kab_log_level level, const char *text)
 /* A misspelt variable would silently use another database. */
 static void check_environment(struct kab_cli *cli)
 {
-	static const char *const known[] = { "KAB_DB", "KAB_LAB", "KAB_SUITES",
-					     "KAB_EXTRA_FIXTURES", NULL };
+	static const char *const known[] = { "KAB_DB",
+					     "KAB_LAB",
+					     "KAB_SUITES",
+					     "KAB_KCIDB_ORIGIN",
+					     "KAB_KCIDB_TOKEN",
+					     "KAB_EXTRA_FIXTURES",
+					     NULL };
 
 	for (char **e = environ; *e; e++) {
 		char *name kab_autofree = NULL;
@@ -96,7 +102,7 @@ static void no_core(void)
 
 int main(int argc, char **argv)
 {
-	struct kab_cli cli = { .out = stdout, .cancel_fd = -1 };
+	struct kab_cli cli = { .out = kab_safe_out(STDOUT_FILENO), .raw = stdout, .cancel_fd = -1 };
 	struct kab_err err = KAB_ERR_INIT;
 	const struct kab_cmd *cmd = NULL;
 	struct kab_args *args = NULL;
@@ -107,6 +113,8 @@ int main(int argc, char **argv)
 	gsl_set_error_handler_off();
 	signal(SIGPIPE, SIG_IGN);
 	no_core();
+	if (!cli.out)
+		cli.out = stdout;
 	cli.terminal = isatty(STDERR_FILENO);
 	cli.color = cli.terminal && !getenv("NO_COLOR");
 	cli.db_path = NULL;
@@ -164,6 +172,8 @@ int main(int argc, char **argv)
 	check_environment(&cli);
 	status = kab_cli_finish(&cli, cmd->run(&cli, args));
 out:
+	if (cli.out)
+		fclose(cli.out);
 	kab_args_free(args);
 	free(rest);
 	kab_strv_release(&cli.command_line);

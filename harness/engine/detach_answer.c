@@ -54,17 +54,23 @@ static double read_uptime(const char *s)
 	return *end ? NAN : v;
 }
 
+/* What no clock can have measured is not known. 1e9 s are 30 years. */
+static double plausible(double seconds)
+{
+	return seconds >= 0 && seconds < 1e9 ? seconds : NAN;
+}
+
 static void read_durations(const struct kab_answer *a, struct kab_detach_result *r)
 {
 	double u0, s0, u1, s1;
 
-	r->elapsed_s =
-		read_uptime(kab_answer_get(a, "up1")) - read_uptime(kab_answer_get(a, "up0"));
+	r->elapsed_s = plausible(read_uptime(kab_answer_get(a, "up1")) -
+				 read_uptime(kab_answer_get(a, "up0")));
 	r->user_s = r->system_s = NAN;
 	if (read_times(kab_answer_get(a, "times0"), &u0, &s0) &&
 	    read_times(kab_answer_get(a, "times1"), &u1, &s1)) {
-		r->user_s = u1 - u0;
-		r->system_s = s1 - s0;
+		r->user_s = plausible(u1 - u0);
+		r->system_s = plausible(s1 - s0);
 	}
 }
 
@@ -85,13 +91,15 @@ static void read_gnu_time(const struct kab_answer *a, struct kab_detach_result *
 		s += 5;
 		seen = true;
 		if (strncmp(s, by_signal, strlen(by_signal)) == 0) {
-			r->signal = (int)strtol(s + strlen(by_signal), NULL, 10);
-			signalled = true;
+			long number = strtol(s + strlen(by_signal), NULL, 10);
+
+			signalled = number > 0 && number <= 64;
+			r->signal = signalled ? (int)number : r->signal;
 		} else if (strncmp(s, "rss=", 4) == 0) {
 			char *end;
 			long long kb = strtoll(s + 4, &end, 10);
 
-			if (end != s + 4 && !*end)
+			if (end != s + 4 && !*end && kb >= 0)
 				r->max_rss_kb = kb;
 		}
 	}

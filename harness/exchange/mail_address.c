@@ -19,6 +19,15 @@ static char *trimmed(const char *s, size_t n)
 	return kab_xstrndup(s, n);
 }
 
+/* What can stand in a header and in an envelope as it is, and is no option of a program. */
+static bool is_plain(const char *addr)
+{
+	for (const char *p = addr; *p; p++)
+		if (*p <= 0x20 || *p >= 0x7f || strchr("<>()\",;", *p))
+			return false;
+	return *addr && *addr != '-';
+}
+
 void kab_addresses_add(struct kab_addresses *list, const char *name, const char *addr)
 {
 	struct kab_address *a = KAB_PUSH(list);
@@ -57,10 +66,10 @@ static void finish(struct kab_addresses *ret, struct kab_buf *words, struct kab_
 	if (had_angle) {
 		name = kab_mime_decode_header(*w ? w : c);
 		if (*a)
-			kab_addresses_add(ret, name, a);
+			kab_addresses_add(ret, name, is_plain(a) ? a : "");
 	} else if (strchr(w, '@')) {
 		name = kab_mime_decode_header(c);
-		kab_addresses_add(ret, name, w);
+		kab_addresses_add(ret, name, is_plain(w) ? w : "");
 	} else if (*w) {
 		/* An archive has taken the address out. */
 		name = kab_mime_decode_header(w);
@@ -140,8 +149,10 @@ void kab_address_print(const struct kab_address *a, struct kab_buf *out)
 void kab_mail_ids(const char *header, struct kab_strv *ret)
 {
 	for (const char *p = header; p && (p = strchr(p, '<'));) {
-		size_t n = strcspn(p + 1, "<> \t\r\n");
+		size_t n = 0;
 
+		while (p[n + 1] > 0x20 && p[n + 1] < 0x7f && p[n + 1] != '<' && p[n + 1] != '>')
+			n++;
 		if (n && p[n + 1] == '>')
 			kab_strv_add_n(ret, p, n + 2);
 		p += n + 1;

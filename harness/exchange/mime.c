@@ -265,13 +265,17 @@ char *kab_mime_decode_header(const char *value)
 		else if (*p)
 			kab_buf_addc(&out, *p++);
 	}
+	/* An encoded word can hold any byte; a header is a line of text. */
+	for (size_t i = 0; i < out.len; i++)
+		if ((unsigned char)out.data[i] < 0x20 || out.data[i] == 0x7f)
+			out.data[i] = ' ';
 	return kab_xstrdup(kab_buf_str(&out));
 }
 
 bool kab_mime_is_ascii(const char *s)
 {
 	for (; *s; s++)
-		if ((unsigned char)*s >= 0x80 || ((unsigned char)*s < 0x20 && *s != '\t'))
+		if ((unsigned char)*s >= 0x7f || ((unsigned char)*s < 0x20 && *s != '\t'))
 			return false;
 	return true;
 }
@@ -354,7 +358,12 @@ size_t kab_mime_to_ascii(const char *utf8, struct kab_buf *out)
 		size_t k = 0, n = 1;
 
 		if ((unsigned char)*p < 0x80) {
-			kab_buf_addc(out, *p++);
+			bool control = ((unsigned char)*p < 0x20 && *p != '\n' && *p != '\t') ||
+				       *p == 0x7f;
+
+			kab_buf_addc(out, control ? '?' : *p);
+			lost += control;
+			p++;
 			continue;
 		}
 		while (k < KAB_ARRAY_SIZE(known) &&

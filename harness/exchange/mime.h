@@ -42,7 +42,7 @@ char *kab_mime_param(const char *header, const char *name);
 
 /*
  * ASCII for a plain text mail: the marks and quotes that people use are spelled out ("+/-", "-", "..."),
- * other letters become '?'. Returns how many became '?'.
+ * other letters and control characters become '?'. Returns how many became '?'.
  */
 size_t kab_mime_to_ascii(const char *utf8, struct kab_buf *out);
 

@@ -36,10 +36,12 @@ static int check_value(const char *name, const char *value, struct kab_err *err)
 {
 	bool on_off = !strcmp(name, "smt") || !strcmp(name, "turbo");
 
-	if (!*value || strchr(value, '\n'))
-		return kab_err_set(err, KAB_ERR_CONFIG,
-				   "condition '%s': a value must be one line that is not empty",
-				   name);
+	if (!*value || !kab_text_is_line(value) || !kab_text_is_line(name))
+		return kab_err_set(
+			err, KAB_ERR_CONFIG,
+			"condition '%s': a value must be one line of printable text that is "
+			"not empty",
+			name);
 	if ((!strcmp(name, "cpuset") || !strcmp(name, "irq_affinity")) &&
 	    value[strspn(value, "0123456789,-")])
 		return kab_err_set(err, KAB_ERR_CONFIG,

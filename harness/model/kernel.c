@@ -140,6 +140,7 @@ static int from_object(struct kab_kernel *k, const struct kab_json *node,
 					    "build_id", "describe", NULL };
 	const char *release, *tar, *img, *initrd, *modules, *cmdline, *sha, *commit, *build_id,
 		*describe;
+	const char **texts[] = { &tar, &img, &initrd, &modules, &commit, &describe };
 	bool running = false;
 	int n;
 
@@ -169,6 +170,15 @@ static int from_object(struct kab_kernel *k, const struct kab_json *node,
 	if (release && !is_release(release))
 		return kab_json_fail(node, err, "'%s' is no kernel release as 'uname -r' prints it",
 				     release);
+	for (const char *p = cmdline; p && *p; p++)
+		if (!isprint((unsigned char)*p))
+			return kab_json_fail(node, err, "'cmdline' is printable text, not '%s'",
+					     cmdline);
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(texts); i++)
+		if (*texts[i] && !kab_text_is_line(*texts[i]))
+			return kab_json_fail(node, err,
+					     "expected printable text in one line, found '%s'",
+					     *texts[i]);
 	if ((sha && !is_hex(sha, 64, 64)) || (build_id && !is_hex(build_id, 8, 64)))
 		return kab_json_fail(
 			node, err, "'sha256' is 64 hexadecimal digits, 'build_id' 8 to 64 of them");
@@ -302,6 +312,11 @@ int kab_kernel_add(struct kab_kernel_list *list, const char *text, struct kab_er
 			"kernel label '%s': use letters, digits and '._+-', not starting "
 			"with '-'",
 			label);
+	/* What is stored with the run has to come back from there. */
+	if (!kab_text_is_line(eq))
+		return kab_err_set(err, KAB_ERR_USAGE,
+				   "kernel '%s': expected printable text (UTF-8), found '%s'",
+				   label, eq + 1);
 	for (size_t i = 0; i < list->n; i++)
 		if (!strcmp(list->v[i].label, label))
 			return kab_err_set(err, KAB_ERR_USAGE, "kernel label '%s' is given twice",

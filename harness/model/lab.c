@@ -137,6 +137,14 @@ static int load_host(struct kab_lab *lab, const char *name, const struct kab_jso
 
 		return kab_json_fail(&child, err, "a local host is not reached by ssh");
 	}
+	if (ssh && (!*ssh || *ssh == '-' || !kab_text_is_line(ssh))) {
+		struct kab_json child = kab_json_get(node, "ssh");
+
+		return kab_json_fail(&child, err,
+				     "expected a destination of ssh such as HOST or USER@HOST, not "
+				     "'%s'",
+				     ssh);
+	}
 	if (become && strcmp(become, "sudo"))
 		return kab_json_fail(node, err, "'become' is \"sudo\" or absent, not '%s'", become);
 	if (workdir && *workdir != '/')

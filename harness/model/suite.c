@@ -165,6 +165,14 @@ static int expand(struct kab_suite *suite, struct kab_case *c, const struct kab_
 						     "expected a text, a number, true, false, or a "
 						     "list of them");
 			}
+			/* A swept value names a row, and is on one line. */
+			if (!kab_text_is_line(text) &&
+			    (json_is_array(value) || !kab_text_is_plain(text))) {
+				kab_buf_release(&row);
+				return kab_json_fail(&child, err,
+						     "a value is printable text, and in a list on "
+						     "one line");
+			}
 			kab_params_set(&in->params, key, text);
 			if (json_is_array(value))
 				kab_buf_addf(&row, "%s%s=%s", row.len ? " " : "", key, text);
@@ -300,9 +308,9 @@ static int load_case(struct kab_suite *suite, const struct kab_json *node, struc
 	    kab_json_need_str(node, "runner", &runner, err) < 0 ||
 	    kab_json_str(node, "summary", "", &summary, err) < 0)
 		return -1;
-	if (strlen(name) > 64 || strpbrk(name, "\n\r\t"))
-		return kab_json_fail(node, err,
-				     "a case's name is one line of at most 64 characters");
+	if (strlen(name) > 64 || !kab_text_is_line(name))
+		return kab_json_fail(
+			node, err, "a case's name is one line of at most 64 printable characters");
 	for (size_t i = 0; i < suite->cases_n; i++)
 		if (!strcmp(suite->cases[i].name, name))
 			return kab_json_fail(

@@ -2,6 +2,7 @@
 #include "transport/known_hosts.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
@@ -26,16 +27,21 @@ void kab_known_hosts_release(struct kab_known_hosts *kh)
 bool kab_ssh_base64(const char *text, size_t len, struct kab_buf *ret)
 {
 	unsigned char *raw kab_autofree = kab_xmalloc(len / 4 * 3 + 3);
+	size_t digits = len;
 	int n;
 
 	if (len == 0 || len % 4)
 		return false;
+	/* EVP_DecodeBlock takes '=' anywhere, and blanks around: then two texts would be one key. */
+	while (digits > len - 2 && text[digits - 1] == '=')
+		digits--;
+	for (size_t i = 0; i < digits; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '+' && text[i] != '/')
+			return false;
 	n = EVP_DecodeBlock(raw, (const unsigned char *)text, (int)len);
 	if (n < 0)
 		return false;
-	for (size_t i = len; i > len - 2 && text[i - 1] == '='; i--)
-		n--;
-	kab_buf_add(ret, raw, (size_t)n);
+	kab_buf_add(ret, raw, (size_t)n - (len - digits));
 	return true;
 }
 

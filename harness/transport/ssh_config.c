@@ -200,7 +200,8 @@ int kab_ssh_config_parse(const char *text, const char *dest, struct kab_ssh_conf
 			line[n] = ' ';
 		}
 	}
-	if (!ret->hostname || !ret->user || ret->port < 1 || ret->port > 65535) {
+	if (!ret->hostname || !*ret->hostname || !ret->user || !*ret->user || ret->port < 1 ||
+	    ret->port > 65535) {
 		kab_ssh_config_release(ret);
 		return kab_err_set(err, KAB_ERR_PARSE,
 				   "'ssh -G %s' did not tell host name, user and port", dest);

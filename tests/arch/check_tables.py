@@ -214,7 +214,7 @@ def packages(tree):
     for number, line in tree.lines("cmake/packages.txt"):
         if not line.strip() or line.startswith("#"):
             continue
-        if not re.fullmatch(r"(build|bench|test) [a-z0-9.+-]+ (cmd|pc|header|py):\S+", line):
+        if not re.fullmatch(r"(build|bench|test) [a-z0-9.+-]+ (cmd|pc|header|file|py):\S+", line):
             tree.bad(f"cmake/packages.txt:{number}", "expected USE PACKAGE CHECK")
             continue
         _, package, check = line.split(" ")

@@ -5,49 +5,34 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "fuzz.h"
 #include "runners/runner.h"
-
-static void must(bool holds, const char *what, const char *runner)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "%s: %s\n", runner, what);
-	abort();
-}
-
-static bool printable(const char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < 0x20 || (unsigned char)*s == 0x7f)
-			return false;
-	return true;
-}
 
 static void check(const struct kab_runner *runner, const struct kab_parse_result *r,
 		  int exit_status)
 {
 	bool usable = r->status == KAB_PARSE_OK || r->status == KAB_PARSE_PARTIAL;
 
-	must(usable == (r->samples.n > 0), "samples and status disagree", runner->name);
-	must((r->status == KAB_PARSE_OK) == !r->message, "message and status disagree",
-	     runner->name);
-	must(!usable || exit_status <= 0, "a failed command gave figures", runner->name);
-	must(!r->message || printable(r->message), "raw bytes in the message", runner->name);
-	must(!r->version || printable(r->version), "raw bytes in the version", runner->name);
+	fuzz_must(usable == (r->samples.n > 0), "samples and status disagree", runner->name);
+	fuzz_must((r->status == KAB_PARSE_OK) == !r->message, "message and status disagree",
+		  runner->name);
+	fuzz_must(!usable || exit_status <= 0, "a failed command gave figures", runner->name);
+	fuzz_must(!r->message || fuzz_printable(r->message), "raw bytes in the message",
+		  runner->name);
+	fuzz_must(!r->version || fuzz_printable(r->version), "raw bytes in the version",
+		  runner->name);
 	for (size_t i = 0; i < r->samples.n; i++) {
 		const struct kab_sample *s = &r->samples.v[i];
 
-		must(isfinite(s->value), "a value is not finite", runner->name);
-		must(*s->metric && printable(s->metric), "raw bytes in a name", runner->name);
-		must(printable(s->unit), "raw bytes in a unit", runner->name);
-		must(kab_runner_metric(runner, s->metric) != NULL, "an unannounced metric",
-		     runner->name);
+		fuzz_must(isfinite(s->value), "a value is not finite", runner->name);
+		fuzz_must(*s->metric && fuzz_printable(s->metric), "raw bytes in a name",
+			  runner->name);
+		fuzz_must(fuzz_printable(s->unit), "raw bytes in a unit", runner->name);
+		fuzz_must(kab_runner_metric(runner, s->metric) != NULL, "an unannounced metric",
+			  runner->name);
 	}
 }
 

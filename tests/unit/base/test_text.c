@@ -53,6 +53,45 @@ static void escape(void **state)
 	}
 }
 
+/* Of a stream: JSON stays JSON, CR LF stays, what is not there yet is waited for. */
+static void show(void **state)
+{
+	static const struct {
+		const char *in, *out;
+		bool more;
+		size_t taken;
+	} cases[] = {
+		{ "a\tb\r\n", "a\tb\r\n", false, 5 },
+		{ "a\033[31m\r\b", "a\\x1b[31m\\x0d\\x08", false, 8 },
+		{ "\"\177\302\233\342\200\256\330\234\"", "\"\\u007f\\u009b\\u202e\\u061c\"", false,
+		  10 },
+		{ "\303\244\342\202\254", "\303\244\342\202\254", false, 5 },
+		{ "a\303", "a", true, 1 },
+		{ "a\342\200", "a", true, 1 },
+		{ "a\r", "a", true, 1 },
+		{ "a\303", "a\\xc3", false, 2 },
+		{ "\377a\342b", "\\xffa\\xe2b", false, 4 },
+		{ "\355\240\200", "\\xed\\xa0\\x80", false, 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(cases); i++) {
+		struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
+
+		assert_int_equal(
+			kab_text_show(&buf, cases[i].in, strlen(cases[i].in), cases[i].more),
+			cases[i].taken);
+		assert_string_equal(kab_buf_str(&buf), cases[i].out);
+	}
+	assert_true(kab_text_is_line("a \303\244"));
+	assert_true(kab_text_is_line(""));
+	assert_false(kab_text_is_line("a\tb"));
+	assert_true(kab_text_is_plain("a\tb\n"));
+	assert_false(kab_text_is_plain("\033"));
+	assert_false(kab_text_is_plain("\302\233"));
+	assert_false(kab_text_is_plain("\377"));
+}
+
 static void nearest(void **state)
 {
 	static const char *const keys[] = { "boots", "iterations", "warmup", "retry", NULL };
@@ -171,8 +210,9 @@ static void numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(escape),   cmocka_unit_test(nearest), cmocka_unit_test(tail),
-		cmocka_unit_test(duration), cmocka_unit_test(labels),  cmocka_unit_test(numbers),
+		cmocka_unit_test(escape),  cmocka_unit_test(show),     cmocka_unit_test(nearest),
+		cmocka_unit_test(tail),	   cmocka_unit_test(duration), cmocka_unit_test(labels),
+		cmocka_unit_test(numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
