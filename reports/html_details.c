@@ -336,10 +336,12 @@ static void pairs_table(const struct kab_html *page, const struct kab_judged_row
 
 void kab_html_details(struct kab_html *page, const struct kab_judged_row *row)
 {
+	char *name kab_autofree = kab_judged_row_name(row);
 	struct kab_buf *out = page->out;
 
-	kab_buf_adds(out,
-		     "<details><summary>Numbers and order of the run</summary><div class=two>\n");
+	kab_buf_adds(out, "<details><summary>Numbers and order of the run</summary>\n");
+	kab_html_element(out, "p", "name", name);
+	kab_buf_adds(out, "<div class=two>\n");
 	sets_table(page, row);
 	if (row->n_pairs)
 		pairs_table(page, row);

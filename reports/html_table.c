@@ -121,7 +121,7 @@ static void head_rows(struct kab_buf *out, const struct kab_group *g, const stru
 	kab_buf_adds(out, "<th scope=col rowspan=2 class=pic>distribution<tr>");
 	for (size_t c = list->labels; c < list->n; c++)
 		head_cell(out, list, c);
-	kab_buf_addc(out, '\n');
+	kab_buf_adds(out, "</thead>\n");
 }
 
 /* data-v: what a column is sorted by. */
@@ -136,12 +136,17 @@ static void number_class(struct kab_buf *out, const struct kab_cell *cell, const
 {
 	int n = behind_point(cell);
 
+	int lacks = col->point - (n < 0 ? 0 : n);
+	bool no_point = col->any_point && n < 0;
+
+	if (lacks <= 0 && !no_point) {
+		kab_buf_adds(out, " class=n");
+		return;
+	}
 	kab_buf_adds(out, " class=\"n");
-	if (col->point > (n < 0 ? 0 : n))
-		kab_buf_addf(out, " d%d", col->point - (n < 0 ? 0 : n));
-	if (col->any_point && n < 0)
-		kab_buf_adds(out, " q");
-	kab_buf_addc(out, '"');
+	if (lacks > 0)
+		kab_buf_addf(out, " d%d", lacks);
+	kab_buf_adds(out, no_point ? " q\"" : "\"");
 }
 
 static void view_cell(struct kab_buf *out, const struct kab_cell *cell, const struct column *col)
