@@ -49,7 +49,8 @@ struct import_csv {
 	struct kab_csv csv;
 	struct line *lines;
 	size_t n;
-	bool has_iteration, has_boot;
+	bool has_iteration;
+	bool has_boot; /* a boot is named in some line */
 	struct kab_err *err;
 };
 
@@ -116,7 +117,6 @@ static int read_header(struct import_csv *c, size_t at[COLUMNS])
 					      column_name[needed]);
 	}
 	c->has_iteration = at[ITERATION] != SIZE_MAX;
-	c->has_boot = at[BOOT] != SIZE_MAX;
 	return 0;
 }
 
@@ -126,6 +126,7 @@ static int read_line(struct import_csv *c, const struct kab_csv_row *row, const 
 	int64_t number;
 
 	line->number = row->line;
+	c->has_boot |= at[BOOT] != SIZE_MAX && *trim(row->v[at[BOOT]]);
 	for (size_t k = 0; k < COLUMNS; k++) {
 		const char *text = at[k] == SIZE_MAX ? "" : trim(row->v[at[k]]);
 

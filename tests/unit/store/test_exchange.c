@@ -250,8 +250,10 @@ static void test_import_logs(void **state)
 		"100.00         101.01\n"
 		"stress-ng: info:  [1] successful run completed in 10.00s\n";
 	struct fixture *f = *state;
-	struct kab_import_log logs[] = { { "base", "a", full, sizeof(full) - 1, false },
-					 { "patched", "b", less, sizeof(less) - 1, false } };
+	struct kab_import_log logs[] = {
+		{ .kernel = "base", .file = "a", .bytes = full, .len = sizeof(full) - 1 },
+		{ .kernel = "patched", .file = "b", .bytes = less, .len = sizeof(less) - 1 }
+	};
 	struct kab_params params = { 0 };
 	struct kab_import_logs_opts how = {
 		.runner = "stress-ng", .params = &params, .exit_status = -1, .boots = true
