@@ -505,6 +505,8 @@ int kab_nightly_night(const struct kab_nightly_env *env, struct kab_nightly_resu
 		status = which_night(&night, now_ns, &ret->resumed, &which, err);
 	if (status == 0)
 		snprintf(ret->date, sizeof(ret->date), "%s", night.window.date);
+	if (status == 0 && which == NIGHT_GO && env->begun)
+		env->begun(env->ctx, night.window.date);
 	if (status == 0 && which == NIGHT_OUTSIDE) {
 		char next[24];
 

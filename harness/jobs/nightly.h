@@ -57,6 +57,8 @@ struct kab_nightly_env {
 	bool mail_always; /* --mail: write the mail of this night whatever happened */
 	void *ctx; /* of all that follow */
 	int64_t (*now_ns)(void *ctx); /* NULL: the clock of this machine */
+	/* Which night it is, as soon as that is known. May be NULL. */
+	void (*begun)(void *ctx, const char *date);
 	/* What all sources have, newest last, in place of looking at them. */
 	int (*look)(void *ctx, struct kab_candidates *ret, struct kab_err *err);
 	/* Facts of a host. NULL: over its transport. */
@@ -104,7 +106,7 @@ int kab_nightly_night(const struct kab_nightly_env *env, struct kab_nightly_resu
 int kab_nightly_state_dir(const struct kab_nightly *config, char **ret, struct kab_err *err);
 
 /* ---- nightly_status.c: for people and for monitoring ---- */
-/* What is going on and what was, as text. */
+/* What is going on and what was, as text. env: store (NULL: there is none yet), state_dir, now_ns. */
 int kab_nightly_status(const struct kab_nightly_env *env, struct kab_buf *ret, struct kab_err *err);
 /*
  * Is the nightly job itself alive? 0: yes. 1: no; *ret_why (caller frees) is a sentence either way. By the

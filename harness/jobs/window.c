@@ -102,6 +102,21 @@ bool kab_window_missed(const struct kab_window_def *def, int64_t after_ns, int64
 	return false;
 }
 
+bool kab_window_last(const struct kab_window_def *def, int64_t now_ns, struct kab_window *ret)
+{
+	struct tm day;
+
+	local(now_ns, &day);
+	for (int days = 0; days > -9; days--) {
+		if (!(def->days & 1u << weekday(&day, days)))
+			continue;
+		make(def, &day, days, ret);
+		if (ret->to_ns <= now_ns)
+			return true;
+	}
+	return false;
+}
+
 const char *kab_window_local(int64_t wall_ns, char buf[24])
 {
 	struct tm tm;

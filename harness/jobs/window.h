@@ -27,6 +27,8 @@ void kab_window_of(const struct kab_window_def *def, const char *date, struct ka
  */
 bool kab_window_missed(const struct kab_window_def *def, int64_t after_ns, int64_t until_ns,
 		       struct kab_window *ret);
+/* The newest window that is over at now_ns. false: there is none within nine days. */
+bool kab_window_last(const struct kab_window_def *def, int64_t now_ns, struct kab_window *ret);
 /* "2026-12-01 22:00" local, for people; into buf, which is returned. */
 const char *kab_window_local(int64_t wall_ns, char buf[24]);
 /* Day of the week of a date, 0 is Sunday. */
