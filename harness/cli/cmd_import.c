@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/export_import.h"
 #include "exchange/import.h"
 #include "exchange/import_formats.h"
 #include "runners/runner.h"
@@ -389,9 +390,12 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 	const char *name = kab_args_get(args, "name");
 	struct kab_err err = KAB_ERR_INIT;
 	struct kab_import import = { 0 };
-	const char *format = format_of(args, &err);
+	const char *format;
 	int rc;
 
+	if (kab_args_get(args, "bundle"))
+		return kab_import_bundle(cli, args);
+	format = format_of(args, &err);
 	if (format && name && !kab_text_is_label(name))
 		kab_err_set(&err, KAB_ERR_USAGE,
 			    "'%s' is no name for a run: letters, digits and . _ + - are", name);
@@ -419,6 +423,8 @@ static const struct kab_opt opts[] = {
 	  NULL },
 	{ "from", '\0', "FORMAT", "files or folders that another tool wrote",
 	  "mmtests|lkp|perf-stat|hyperfine|summary" },
+	{ "bundle", '\0', "FILE", "runs that 'kab export --format bundle' wrote", NULL },
+	{ "sha256", '\0', "HEX", "with --bundle: the hash that it has to have", NULL },
 	{ "kernel", '\0', "LABEL[=PATH]",
 	  "kernel of a file or folder, or of those that name none; repeated: the order", NULL },
 	{ "baseline", '\0', "LABEL", "the kernel to compare with (the first one)", NULL },
@@ -461,6 +467,9 @@ const struct kab_cmd kab_cmd_import = {
 		"hyperfine\n"
 		"what --export-json wrote, summary a CSV or JSON table of kernel, n, mean, "
 		"stddev.\n\n"
+		"--bundle takes in whole runs, checked by their SHA-256; reports are the same as "
+		"where\n"
+		"they come from.\n\n"
 		"Values whose boots are unknown are taken as one boot, and get no verdict. "
 		"Summaries\n"
 		"are tested as if their values were independent, with a warning.",
@@ -472,7 +481,8 @@ const struct kab_cmd kab_cmd_import = {
 		   "patched=...\n"
 		   "  kab import --from perf-stat --lower task-clock base=a.csv patched=b.csv\n"
 		   "  kab import --from hyperfine base=a.json patched=b.json\n"
-		   "  kab import --from summary table.csv",
+		   "  kab import --from summary table.csv\n"
+		   "  kab import --bundle nightly-3.kab",
 	.completes = "file",
 	.opts = opts,
 	.min_pos = 0,

@@ -17,6 +17,7 @@ extern const struct kab_cmd kab_cmd_doctor;
 extern const struct kab_cmd kab_cmd_schema;
 extern const struct kab_cmd kab_cmd_completion;
 extern const struct kab_cmd kab_cmd_backup;
+extern const struct kab_cmd kab_cmd_export;
 extern const struct kab_cmd kab_cmd_help;
 extern const struct kab_cmd kab_cmd_import;
 extern const struct kab_cmd kab_cmd_list;

@@ -329,7 +329,7 @@ static int get_values(struct reader *r, const struct kab_dump_def *def, json_t *
 
 static int load_data(struct reader *r, struct kab_store_load *load, json_t *v)
 {
-	struct kab_buf kab_autobuf buf;
+	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 	const char *packed;
 
 	if (json_is_string(v))
