@@ -201,6 +201,17 @@ bool kab_store_any_noise(struct kab_store *store);
 /* The newest one; the first five members are the key. machine_hash NULL: of any machine. 1: none. */
 int kab_store_find_noise(struct kab_store *store, struct kab_noise *noise, struct kab_err *err);
 
+/* ---- giving room back (prune.c) ---- */
+/* Streams of raw output that a run has stored, and their bytes as packed. */
+int kab_store_output_bytes(struct kab_store *store, int64_t run_id, int64_t *ret_n,
+			   int64_t *ret_bytes, struct kab_err *err);
+/* Delete the raw output of a run, or all that is stored of it. BUSY: it is not over. */
+int kab_store_delete_output(struct kab_store *store, int64_t run_id, struct kab_err *err);
+int kab_store_delete_run(struct kab_store *store, int64_t run_id, struct kab_err *err);
+/* Give free pages back to the file system; *ret_freed bytes. Needs as much room as the database,
+ * and nobody else who writes. */
+int kab_store_shrink(struct kab_store *store, int64_t *ret_freed, struct kab_err *err);
+
 /* ---- reading ---- */
 
 struct kab_run_info {
