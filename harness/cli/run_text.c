@@ -242,7 +242,7 @@ int kab_run_quiet(struct kab_store *store, int64_t run_id, char **ret, struct ka
 {
 	struct kab_strv kab_autostrv texts = KAB_STRV_INIT, reasons = KAB_STRV_INIT;
 	struct kab_event_info *events = NULL;
-	size_t n = 0, reboots = 0, more = 0;
+	size_t n = 0, reboots = 0, cycles = 0, more = 0;
 
 	*ret = NULL;
 	if (kab_store_list_events(store, run_id, &events, &n, err) < 0)
@@ -253,6 +253,8 @@ int kab_run_quiet(struct kab_store *store, int64_t run_id, char **ret, struct ka
 
 		if (!strcmp(events[i].kind, "unexpected-reboot"))
 			reboots++;
+		else if (!strcmp(events[i].kind, "power-cycle"))
+			cycles++;
 		else if (strcmp(events[i].kind, "not-quiet") != 0 || kab_strv_has(&reasons, reason))
 			;
 		else if (kab_strv_add(&reasons, reason), texts.n < QUIET_TEXTS_MAX)
@@ -264,6 +266,9 @@ int kab_run_quiet(struct kab_store *store, int64_t run_id, char **ret, struct ka
 	free(events);
 	if (reboots)
 		kab_strv_addf(&texts, "%zu unexpected reboot%s", reboots, reboots == 1 ? "" : "s");
+	if (cycles)
+		kab_strv_addf(&texts, "hung and power-cycled %zu time%s", cycles,
+			      cycles == 1 ? "" : "s");
 	if (more)
 		kab_strv_addf(&texts, "%zu more (kab show)", more);
 	if (texts.n) {

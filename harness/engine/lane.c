@@ -305,9 +305,14 @@ static int run_session(struct kab_lane *lane, const bool *in_session, struct kab
 		    kab_step_run(lane, step, boot, &rebooted, err) < 0)
 			return -1;
 		if (rebooted) {
-			kab_store_event(lane->opts->store, lane->job->info.id, boot->id,
-					"unexpected-reboot", "the host restarted by itself", NULL);
-			kab_lane_note(lane, "the host restarted by itself");
+			/* A power cycle is in the record already. */
+			if (!lane->cycled) {
+				kab_store_event(lane->opts->store, lane->job->info.id, boot->id,
+						"unexpected-reboot", "the host restarted by itself",
+						NULL);
+				kab_lane_note(lane, "the host restarted by itself");
+			}
+			lane->cycled = false;
 			/* The lease did not outlive it, and a power cut may have taken its file. */
 			if (take_lease(lane, err) < 0)
 				return -1;

@@ -39,6 +39,7 @@ struct kab_lane {
 	bool condition_lost; /* somebody took it back: apply it again */
 	size_t done;
 	struct kab_strv disturbances; /* reasons that were said already */
+	bool cycled; /* its power was cycled under the iteration that is being dealt with */
 	int64_t throttle; /* throttle count at the last look; -1 unknown */
 };
 

@@ -377,3 +377,37 @@ int kab_reboot_into(struct kab_lane *lane, const struct kab_boot_info *boot, cha
 	free(a.old_boot_id);
 	return status;
 }
+
+bool kab_reboot_can_revive(const struct kab_lab_host *host)
+{
+	return host->boot != KAB_BOOT_NONE && kab_power_command.has(host);
+}
+
+int kab_reboot_revive(struct kab_lane *lane, const struct kab_boot_info *boot, struct kab_err *err)
+{
+	struct attempt a = { .lane = lane, .boot = boot };
+	struct kab_wait wait = kab_lane_wait(lane, lane->host->boot_deadline_s);
+	struct kab_buf kab_autobuf console = KAB_BUF_INIT;
+	const char *panic;
+
+	/* All of it is older, but the end tells what the kernel said when it went. */
+	read_console(&a, &console);
+	panic = find(kab_buf_str(&console), console.len, "Kernel panic - not syncing");
+	keep_evidence(&a, "console", kab_buf_str(&console), console.len);
+	kab_store_event(lane->opts->store, lane->job->info.id, boot->id, "power-cycle",
+			panic ? "the host panicked during an iteration"
+			      : "the host stopped answering during an iteration",
+			NULL);
+	kab_lane_note(lane, "%s, past the end of the iteration; cycling its power",
+		      panic ? "silent, and its console shows a panic" : "silent");
+	kab_err_clear(err);
+	lane->cycled = true;
+	if (kab_power_command.cycle(lane->host, &wait, err) < 0)
+		return -1;
+	if (kab_lane_reconnect(lane, kab_deadline_s(lane->host->boot_deadline_s), err) == 0)
+		return 0;
+	return kab_err_prefix(err,
+			      "after a power cycle; look at its console, then: kab resume "
+			      "%s",
+			      lane->job->info.name);
+}

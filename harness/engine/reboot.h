@@ -15,6 +15,15 @@ int kab_reboot_into(struct kab_lane *lane, const struct kab_boot_info *boot, cha
 		    struct kab_err *err);
 
 /*
+ * A host that went silent under an iteration and stays so after its time: what its console says is
+ * kept, its power is cycled, and it is waited for in its default kernel. 0: connected again (the
+ * iteration is lost with the boot), lane->cycled is set. -1: it stays away, or we were stopped.
+ * Only for hosts that kab boots and whose power it can cycle.
+ */
+bool kab_reboot_can_revive(const struct kab_lab_host *host);
+int kab_reboot_revive(struct kab_lane *lane, const struct kab_boot_info *boot, struct kab_err *err);
+
+/*
  * Does the host run what was asked for? 1 yes; 0 no, *ret_why (caller frees) is a phrase. nonce
  * NULL: none was set. build_id NULL or "": unknown.
  */

@@ -13,6 +13,7 @@
 #include "engine/lane.h"
 #include "engine/probe.h"
 #include "engine/quiet.h"
+#include "engine/reboot.h"
 #include "model/expr.h"
 #include "runners/runner.h"
 
@@ -21,6 +22,8 @@
 #define STEP_TIMEOUT_S 600
 /* Time beyond the run's own limits after which a silent host counts as lost. */
 #define GRACE_S 90.0
+/* And how long it may stay so: a switch that restarts takes minutes. */
+#define SILENT_S 600.0
 /* How much of a failed benchmark's output goes into the message. */
 #define LAST_WORDS_LINES 3
 #define LAST_WORDS_BYTES 400
@@ -316,7 +319,9 @@ static char *run_failure(const struct attempt *a)
 	const struct kab_detach_result *r = &a->run;
 
 	if (r->state == KAB_DETACH_REBOOTED)
-		return kab_xstrdup("host rebooted during the iteration");
+		return kab_xstrdup(a->lane->cycled ? "host stopped answering during the iteration; "
+						     "its power was cycled"
+						   : "host rebooted during the iteration");
 	if (r->state == KAB_DETACH_ABORTED || r->killed)
 		return kab_xstrdup("killed before its end");
 	if (r->state != KAB_DETACH_DONE)
@@ -567,7 +572,8 @@ static void abandon(struct attempt *a)
 
 static int with_reconnects(struct attempt *a, struct kab_err *err)
 {
-	int64_t deadline = kab_deadline_s(longest(a) + 600);
+	int64_t deadline = kab_deadline_s(
+		longest(a) + (kab_reboot_can_revive(a->lane->host) ? SILENT_CYCLE_S : SILENT_S));
 
 	for (;;) {
 		kab_err_clear(err);
@@ -577,6 +583,13 @@ static int with_reconnects(struct attempt *a, struct kab_err *err)
 			kab_lane_note(a->lane, "link lost (%s); connecting again", err->text);
 			if (kab_lane_reconnect(a->lane, deadline, err) == 0)
 				continue;
+			/* Once: a host that hangs under every iteration is not to cost the night. */
+			if (kab_lane_link_lost(err) && !a->lane->cycled &&
+			    kab_reboot_can_revive(a->lane->host) &&
+			    kab_reboot_revive(a->lane, a->boot, err) == 0) {
+				deadline = kab_deadline_s(SILENT_S);
+				continue;
+			}
 		}
 		if (err->code == KAB_ERR_CANCELLED) {
 			/* The session may be in the middle of a message: use a fresh one. */
