@@ -572,8 +572,11 @@ static void abandon(struct attempt *a)
 
 static int with_reconnects(struct attempt *a, struct kab_err *err)
 {
-	int64_t deadline = kab_deadline_s(
-		longest(a) + (kab_reboot_can_revive(a->lane->host) ? SILENT_CYCLE_S : SILENT_S));
+	const struct kab_lab_host *host = a->lane->host;
+	/* Where its power can be cycled, no longer than a boot may take. */
+	double silent_s =
+		kab_reboot_can_revive(host) ? fmin(SILENT_S, host->boot_deadline_s) : SILENT_S;
+	int64_t deadline = kab_deadline_s(longest(a) + silent_s);
 
 	for (;;) {
 		kab_err_clear(err);
@@ -585,7 +588,7 @@ static int with_reconnects(struct attempt *a, struct kab_err *err)
 				continue;
 			/* Once: a host that hangs under every iteration is not to cost the night. */
 			if (kab_lane_link_lost(err) && !a->lane->cycled &&
-			    kab_reboot_can_revive(a->lane->host) &&
+			    kab_reboot_can_revive(host) &&
 			    kab_reboot_revive(a->lane, a->boot, err) == 0) {
 				deadline = kab_deadline_s(SILENT_S);
 				continue;

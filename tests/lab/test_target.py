@@ -52,12 +52,27 @@ class Target(Faults):
         check([s for _, _, s in states] == ["failed", "done"], states)
         print("  " + "; ".join(self.reason("bomb")))
 
+    def hangs(self):
+        """The kernel dies under the benchmark and stays so: its power is cycled, the iteration is lost, the next one
+        is measured in a new boot of the same kernel."""
+        lab = self.lab
+        result = self.two_iterations("hangs", "echo 0 >/proc/sys/kernel/panic; echo c >/proc/sysrq-trigger; sleep 600",
+                                     5, timeout_s=20, boot_deadline_s=60)
+        check([s for _, _, s in self.states("hangs")] == ["failed", "done"], self.states("hangs"))
+        check(result.said("its console shows a panic, past the end of the iteration; cycling its power"), result.err)
+        reason, = self.reason("hangs")
+        check("stopped answering" in reason, reason)
+        check([b[2:4] for b in lab.boots("hangs")] == [("broken", self.test), ("done", self.test)], lab.boots("hangs"))
+        check([text for _, text in lab.events("hangs", "power-cycle")] == ["the host panicked during an iteration"],
+              lab.events("hangs"))
+        check("hung and power-cycled 1 time" in result.out, result.out)
+
     def suspended(self, name, stop, go, seconds):
         """Two iterations of 10 s; in the first, something is stopped for so long."""
         lab = self.lab
         suite = lab.suite(name, {"params": {"sleep_s": 10}, "timeout_s": 300}, repeat={"boots": 1, "iterations": 2})
         child = self.quietly(name, suite)
-        lab.wait_said(child, "kernel 'now'")
+        lab.wait_said(child, "block 1 of 1")
         time.sleep(4)
         stop(child)
         time.sleep(seconds)
@@ -87,7 +102,7 @@ class Target(Faults):
         suite = lab.suite("ahead", {"params": {"sleep_s": 12}}, repeat={"boots": 1, "iterations": 2})
         child = self.quietly("ahead", suite)
         try:
-            lab.wait_said(child, "kernel 'now'")
+            lab.wait_said(child, "block 1 of 1")
             time.sleep(5)
             lab.guest(HOST, "date -s @$(($(date +%s) + 31536000))")
             result = lab.finish(child)
@@ -100,7 +115,7 @@ class Target(Faults):
         check(all(11.9 < s < 22 for s in elapsed), elapsed)
 
 
-SCENARIOS = ["out_of_memory", "fork_bomb", "laptop_sleeps", "host_sleeps", "clock_ahead"]
+SCENARIOS = ["out_of_memory", "fork_bomb", "hangs", "laptop_sleeps", "host_sleeps", "clock_ahead"]
 
 
 def main():
