@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -20,6 +21,26 @@ static int lab_of_run(struct kab_cli *cli, const struct kab_run_info *info, stru
 	status = file ? kab_lab_load(file, ret, err) : kab_setup_lab(cli, ret, err);
 	json_decref(doc);
 	return status;
+}
+
+/* A run that came in a bundle belongs to hosts that are known elsewhere by the same names. */
+static int check_home(struct kab_store *store, const struct kab_run_info *info, struct kab_err *err)
+{
+	struct kab_event_info *events = NULL;
+	bool foreign = false;
+	size_t n = 0;
+
+	if (kab_store_list_events(store, info->id, &events, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		foreign |= !strcmp(events[i].kind, "bundle");
+		kab_event_info_release(&events[i]);
+	}
+	free(events);
+	return foreign ? kab_err_set(err, KAB_ERR_CONFIG,
+				     "run '%s' came in a bundle; it goes on where it was begun",
+				     info->name)
+		       : 0;
 }
 
 static int resume(struct kab_cli *cli, const struct kab_args *args, struct kab_err *err,
@@ -52,7 +73,8 @@ static int resume(struct kab_cli *cli, const struct kab_args *args, struct kab_e
 		status = 0;
 		goto out;
 	}
-	if (lab_of_run(cli, &info, &lab, err) < 0 || kab_interrupt_start(cli, &interrupt, err) < 0)
+	if (check_home(store, &info, err) < 0 || lab_of_run(cli, &info, &lab, err) < 0 ||
+	    kab_interrupt_start(cli, &interrupt, err) < 0)
 		goto out;
 	*ret_status = kab_setup_execute(cli, store, info.id, info.name, &lab, interrupt, &execute);
 	status = 0;

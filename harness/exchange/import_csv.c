@@ -22,17 +22,21 @@ enum column {
 	VALUE,
 	UNIT,
 	DIRECTION,
+	REASON,
 	COLUMNS
 };
 
 static const char *const column_name[COLUMNS + 1] = {
-	"kernel", "host",      "condition", "case",  "row",  "runner",
-	"boot",	  "iteration", "metric",    "value", "unit", "direction",
+	"kernel",    "host",   "condition", "case", "row",	 "runner", "boot",
+	"iteration", "metric", "value",	    "unit", "direction", "reason",
 };
+/* What `kab export` writes beside them: nothing of it is needed here. */
+static const char *const passed_over[] = { "run",      "release",  "params", "sample",
+					   "attempts", "sequence", "state" };
 
 /* What stands for a column that is missing, or for an empty field of it. */
-static const char *const missing[COLUMNS] = { NULL, "import", "",      "import", "", "import",
-					      "1",  "",	      "value", "",	 "", "none" };
+static const char *const missing[COLUMNS] = { NULL, "import", "", "import", "",	    "import", "1",
+					      "",   "value",  "", "",	    "none", "" };
 
 /* A line of data. */
 struct line {
@@ -76,6 +80,20 @@ static char *trim(char *s)
 	return s;
 }
 
+static bool is_passed_over(const char *name)
+{
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(passed_over); i++)
+		if (!strcasecmp(passed_over[i], name))
+			return true;
+	return false;
+}
+
+/* The apostrophe that `kab export` puts before what a spreadsheet would take for a formula. */
+static char *without_apostrophe(char *s)
+{
+	return s[0] == '\'' && s[1] && strchr("=+-@'\t\r", s[1]) ? s + 1 : s;
+}
+
 static int read_header(struct import_csv *c, size_t at[COLUMNS])
 {
 	const struct kab_csv_row *header = &c->csv.v[0];
@@ -96,6 +114,8 @@ static int read_header(struct import_csv *c, size_t at[COLUMNS])
 			at[k] = i;
 			continue;
 		}
+		if (is_passed_over(name))
+			continue;
 		if (header->n == 1 && strpbrk(name, ";\t"))
 			return kab_err_set_at(c->err, KAB_ERR_PARSE, where,
 					      "%s: the columns are not separated by commas", where);
@@ -104,7 +124,7 @@ static int read_header(struct import_csv *c, size_t at[COLUMNS])
 			c->err, KAB_ERR_PARSE, where,
 			"%s: unknown column '%s'%s%s%s; known are kernel, host, "
 			"condition, case, row, runner, boot, iteration, metric, value, "
-			"unit and direction",
+			"unit, direction and reason",
 			where, name, near ? " (did you mean '" : "", near ? near : "",
 			near ? "'?)" : "");
 	}
@@ -128,7 +148,8 @@ static int read_line(struct import_csv *c, const struct kab_csv_row *row, const 
 	line->number = row->line;
 	c->has_boot |= at[BOOT] != SIZE_MAX && *trim(row->v[at[BOOT]]);
 	for (size_t k = 0; k < COLUMNS; k++) {
-		const char *text = at[k] == SIZE_MAX ? "" : trim(row->v[at[k]]);
+		char *field = at[k] == SIZE_MAX ? NULL : trim(row->v[at[k]]);
+		const char *text = !field ? "" : k == VALUE ? field : without_apostrophe(field);
 
 		line->v[k] = *text || !missing[k] ? text : missing[k];
 		for (const char *p = line->v[k]; *p; p++)
@@ -254,7 +275,9 @@ static void add_iteration(struct kab_import *ret, const struct line *first, size
 			kab_samples_add(&it->samples, first[i].v[METRIC], first[i].v[UNIT],
 					first[i].dir, first[i].value);
 	if (failed || !it->samples.n) {
-		kab_import_fail(ret, it, "failed, says the imported file");
+		kab_import_fail(ret, it,
+				*first->v[REASON] ? first->v[REASON]
+						  : "failed, says the imported file");
 	} else if (empty) {
 		it->reason = kab_xstrdup("the imported file has no value of it");
 		free(it->parse_status);
