@@ -5,9 +5,7 @@
 
 #include "cli/reporting.h"
 #include "exchange/mail_reply.h"
-
-/* `git config --get KEY`; NULL when it is not set, or there is no git. Caller frees. */
-char *kab_git_config(const char *key);
+#include "jobs/mail_send.h"
 
 struct kab_reply_body {
 	const struct kab_mail *mail;

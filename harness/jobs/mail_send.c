@@ -105,12 +105,12 @@ int kab_mail_account_check(const struct kab_mail_account *a, struct kab_err *err
 
 	if (!a->server || !*a->server)
 		return kab_err_set(err, KAB_ERR_CONFIG,
-				   "no mail server; name one, or set git config "
-				   "sendemail.smtpserver");
+				   "no mail server; name one (--smtp-server; 'server' of a nightly "
+				   "file) or set git config sendemail.smtpserver");
 	if (*a->server == '/')
 		return kab_err_set(err, KAB_ERR_UNSUPPORTED,
 				   "sendemail.smtpserver is the program '%s', not a server; name a "
-				   "server",
+				   "server, or write the mail to a file and use 'git send-email'",
 				   a->server);
 	if (a->port < 0)
 		return kab_err_set(err, KAB_ERR_CONFIG,
@@ -118,7 +118,11 @@ int kab_mail_account_check(const struct kab_mail_account *a, struct kab_err *err
 	if (security_of(a->encryption, &security, err) < 0)
 		return -1;
 	if (a->user && !a->password_file)
-		return kab_err_set(err, KAB_ERR_CONFIG, "user '%s' needs a password file", a->user);
+		return kab_err_set(
+			err, KAB_ERR_CONFIG,
+			"user '%s' needs a password; name its file (--smtp-password-file; "
+			"'password_file' of a nightly file)",
+			a->user);
 	return 0;
 }
 
