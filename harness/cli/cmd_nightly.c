@@ -51,7 +51,8 @@ static void begun(void *ctx, const char *date)
 {
 	struct job *j = ctx;
 
-	kab_night_log_begin(j->log, date);
+	if (j->log)
+		kab_night_log_begin(j->log, date);
 }
 
 /* The file, what it names, and the folder of the job. */
