@@ -247,7 +247,7 @@ class Faults:
             lab.guest(HOST, "date -s @$(($(date +%s) - 31536000))")
             suite = lab.suite("clock", {"params": {"sleep_s": 15}}, repeat={"boots": 1, "iterations": 1})
             child = self.quietly("clock", suite)
-            lab.wait_said(child, "kernel 'now'")
+            lab.wait_said(child, "block 1 of 1")
             time.sleep(6)
             lab.guest(HOST, "date -s @$(($(date +%s) + 31536000))")
             other = lab.finish(self.quietly("clock-other", lab.suite("other")))
