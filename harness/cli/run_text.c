@@ -234,6 +234,29 @@ static char *without_digits(const char *text)
 	return buf.data ? kab_buf_detach(&buf) : kab_xstrdup("");
 }
 
+/* "2 unexpected reboots of 'patched'": a kernel that takes its host down is a finding. */
+static void add_restarts(const struct kab_event_info *events, size_t n_events, const char *kind,
+			 const char *one, const char *many, const struct kab_boot_info *boots,
+			 size_t n_boots, struct kab_strv *ret)
+{
+	struct kab_strv kab_autostrv kernels = KAB_STRV_INIT;
+
+	for (size_t b = 0; b < n_boots; b++) {
+		size_t count = 0;
+
+		if (kab_strv_has(&kernels, boots[b].kernel))
+			continue;
+		kab_strv_add(&kernels, boots[b].kernel);
+		for (size_t i = 0; i < n_events; i++)
+			for (size_t k = 0; k < n_boots && !strcmp(events[i].kind, kind); k++)
+				count += boots[k].id == events[i].boot_id &&
+					 !strcmp(boots[k].kernel, boots[b].kernel);
+		if (count)
+			kab_strv_addf(ret, "%zu %s of '%s'", count, count == 1 ? one : many,
+				      boots[b].kernel);
+	}
+}
+
 /*
  * Whether the host was left alone: what the watch of busy processes and throttling said while the
  * iterations ran, and restarts that nobody asked for. Nothing to say where nothing was seen.
@@ -242,33 +265,35 @@ int kab_run_quiet(struct kab_store *store, int64_t run_id, char **ret, struct ka
 {
 	struct kab_strv kab_autostrv texts = KAB_STRV_INIT, reasons = KAB_STRV_INIT;
 	struct kab_event_info *events = NULL;
-	size_t n = 0, reboots = 0, cycles = 0, more = 0;
+	struct kab_boot_info *boots = NULL;
+	size_t n = 0, n_boots = 0, more = 0;
+	int status;
 
 	*ret = NULL;
 	if (kab_store_list_events(store, run_id, &events, &n, err) < 0)
 		return -1;
+	status = kab_store_list_boots(store, run_id, &boots, &n_boots, err);
 	for (size_t i = 0; i < n; i++) {
 		const char *text = events[i].text ? events[i].text : "";
 		char *reason kab_autofree = without_digits(text);
 
-		if (!strcmp(events[i].kind, "unexpected-reboot"))
-			reboots++;
-		else if (!strcmp(events[i].kind, "power-cycle"))
-			cycles++;
-		else if (strcmp(events[i].kind, "not-quiet") != 0 || kab_strv_has(&reasons, reason))
+		if (strcmp(events[i].kind, "not-quiet") != 0 || kab_strv_has(&reasons, reason))
 			;
 		else if (kab_strv_add(&reasons, reason), texts.n < QUIET_TEXTS_MAX)
 			kab_strv_add(&texts, text);
 		else
 			more++;
-		kab_event_info_release(&events[i]);
 	}
+	add_restarts(events, n, "unexpected-reboot", "unexpected reboot", "unexpected reboots",
+		     boots, n_boots, &texts);
+	add_restarts(events, n, "power-cycle", "hang with a power cycle",
+		     "hangs with a power cycle", boots, n_boots, &texts);
+	for (size_t i = 0; i < n; i++)
+		kab_event_info_release(&events[i]);
 	free(events);
-	if (reboots)
-		kab_strv_addf(&texts, "%zu unexpected reboot%s", reboots, reboots == 1 ? "" : "s");
-	if (cycles)
-		kab_strv_addf(&texts, "hung and power-cycled %zu time%s", cycles,
-			      cycles == 1 ? "" : "s");
+	for (size_t i = 0; i < n_boots; i++)
+		kab_boot_info_release(&boots[i]);
+	free(boots);
 	if (more)
 		kab_strv_addf(&texts, "%zu more (kab show)", more);
 	if (texts.n) {
@@ -276,7 +301,7 @@ int kab_run_quiet(struct kab_store *store, int64_t run_id, char **ret, struct ka
 
 		*ret = kab_xasprintf("no, %s", all);
 	}
-	return 0;
+	return status;
 }
 
 void kab_circumstances_notices(const struct kab_row_list *rows, struct kab_preamble *ret)

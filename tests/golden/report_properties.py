@@ -266,16 +266,20 @@ with tempfile.TemporaryDirectory() as home:
     check('Quiet' not in plain_text['two'], 'nothing seen, nothing said')
     db = sqlite3.connect(f'{home}/kab.db')
     two = db.execute("SELECT id FROM run WHERE name = 'two'").fetchone()[0]
+    boot, label = db.execute('SELECT b.id, k.label FROM boot b JOIN run_kernel k ON k.id = b.run_kernel_id'
+                             ' WHERE b.run_id = ? ORDER BY k.position DESC, b.id LIMIT 1', (two,)).fetchone()
+    quiet = f"no, make uses 1.9 CPUs; 1 unexpected reboot of '{label}'"
     for kind, what in (('not-quiet', 'make uses 1.9 CPUs'), ('unexpected-reboot', 'the host restarted by itself')):
-        db.execute('INSERT INTO event (run_id, boot_id, wall_ns, kind, text) VALUES (?, NULL, 1, ?, ?)', (two, kind, what))
+        db.execute('INSERT INTO event (run_id, boot_id, wall_ns, kind, text) VALUES (?, ?, 1, ?, ?)',
+                   (two, boot, kind, what))
     command = 'kab run suite --kernel base=running --kernel \'a=running;cmdline=x y\' --boots 12 --iterations 30 --seed 41'
     db.execute('UPDATE run SET command_line = ? WHERE id = ?', (command + ' --wait 3', two))
     db.commit()
     db.close()
     text = run('report', 'two', home=home).stdout
-    check('\nQuiet   : no, make uses 1.9 CPUs; 1 unexpected reboot\n' in text, 'a busy host is disclosed')
+    check(f'\nQuiet   : {quiet}\n' in text, 'a busy host is disclosed')
     report = strict(run('report', 'two', '--format', 'json', home=home).stdout)
-    equal(report['preamble']['quiet'], 'no, make uses 1.9 CPUs; 1 unexpected reboot', 'a busy host: JSON')
+    equal(report['preamble']['quiet'], quiet, 'a busy host: JSON')
     lines_are_clean(text, 'reproduce')
     pasted = text[text.index('Reproduce:\n') + len('Reproduce:\n'):]
     check(pasted.count('\n') > 1 and max(map(len, pasted.split('\n'))) <= 72, f'reproduce is wrapped: {pasted}')

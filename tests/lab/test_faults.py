@@ -148,6 +148,7 @@ class Faults:
         result = lab.finish(child)
         check(result.status == 5, "exit status %d:\n%s" % (result.status, result.err))
         check(result.said("host rebooted during the iteration"), result.err)
+        check("1 unexpected reboot of 'test'" in " ".join(result.out.split()), result.out)
         check(self.states("reset") == [("test", 1, "done"), ("test", 2, "failed"), ("test", 3, "done")],
               self.states("reset"))
         boots = lab.boots("reset")

@@ -65,7 +65,7 @@ class Target(Faults):
         check([b[2:4] for b in lab.boots("hangs")] == [("broken", self.test), ("done", self.test)], lab.boots("hangs"))
         check([text for _, text in lab.events("hangs", "power-cycle")] == ["the host panicked during an iteration"],
               lab.events("hangs"))
-        check("hung and power-cycled 1 time" in result.out, result.out)
+        check("1 hang with a power cycle of 'test'" in " ".join(result.out.split()), result.out)
 
     def suspended(self, name, stop, go, seconds):
         """Two iterations of 10 s; in the first, something is stopped for so long."""
