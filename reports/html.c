@@ -9,6 +9,8 @@
 
 /* Longer lists of facts are folded away. */
 #define LIST_OPEN 12
+/* A page with more rows would have half a million elements. */
+#define LEAN_ROWS 400
 
 /* ---- Content-Security-Policy ---- */
 
@@ -287,13 +289,16 @@ void kab_report_html(const struct kab_judgement *judgement, const struct kab_rep
 		     const struct kab_preamble *preamble, const struct kab_html_about *about,
 		     struct kab_buf *out)
 {
-	struct kab_html page = { .judgement = judgement, .opts = opts };
+	struct kab_html page = { .judgement = judgement,
+				 .opts = opts,
+				 .lean = judgement->n > LEAN_ROWS };
 	struct kab_buf kab_autobuf tables = KAB_BUF_INIT;
 
 	kab_buf_init(&tables, out->max);
 	page.out = &tables;
 	add_tables(&page);
 	add_head(out, about);
+	kab_html_symbols(out, judgement->n_kernels);
 	add_summary(out, judgement);
 	if (preamble)
 		add_facts(out, preamble);

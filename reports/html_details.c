@@ -339,6 +339,9 @@ void kab_html_details(struct kab_html *page, const struct kab_judged_row *row)
 	char *name kab_autofree = kab_judged_row_name(row);
 	struct kab_buf *out = page->out;
 
+	/* To a browser that runs scripts this is one text; to others it is what it says. */
+	if (page->lean)
+		kab_buf_adds(out, "<noscript>");
 	kab_buf_adds(out, "<details><summary>Numbers and order of the run</summary>\n");
 	kab_html_element(out, "p", "name", name);
 	kab_buf_adds(out, "<div class=two>\n");
@@ -356,5 +359,5 @@ void kab_html_details(struct kab_html *page, const struct kab_judged_row *row)
 		first = kab_xasprintf("%s, first failure: %s", set->kernel, set->first_failure);
 		kab_html_element(out, "p", "why", first);
 	}
-	kab_buf_adds(out, "</details>\n");
+	kab_buf_adds(out, page->lean ? "</details></noscript>\n" : "</details>\n");
 }

@@ -17,6 +17,7 @@ struct kab_html {
 	const struct kab_judgement *judgement; /* borrowed */
 	const struct kab_report_opts *opts; /* borrowed */
 	size_t tables, rows; /* written so far: ids of the page */
+	bool lean; /* many rows: what is behind them becomes elements when it is asked for */
 	size_t by[KAB_OUTCOMES]; /* comparisons in the tables, by outcome */
 	struct kab_strv titles; /* of the tables */
 };
@@ -27,6 +28,8 @@ void kab_html_element(struct kab_buf *out, const char *tag, const char *cls, con
 void kab_html_unwrap(const struct kab_strv *lines, struct kab_strv *ret);
 /* Seven significant digits without trailing zeros, or "n/a". */
 void kab_html_number(struct kab_buf *out, double value);
+/* The marks of so many kernels, once per page. */
+void kab_html_symbols(struct kab_buf *out, size_t kernels);
 /* The mark of kernel k (0 the baseline) as a small picture beside its label. */
 void kab_html_swatch(struct kab_buf *out, size_t k);
 /* "improved" with the letter of its mark before it where a test was made. */

@@ -17,7 +17,16 @@
 	const first = body => mainRow(body).cells[0];
 	const visible = table => bodies(table).filter(b => !b.hidden);
 
+	/* In a page of many rows what is behind a row is text until it is wanted. */
+	function fill(body) {
+		const text = moreRow(body).cells[0].querySelector("noscript");
+
+		if (text)
+			text.outerHTML = text.textContent;
+	}
+
 	function open(body, on) {
+		fill(body);
 		const details = moreRow(body).querySelector("details");
 
 		details.open = on;
@@ -137,6 +146,7 @@
 
 	/* A column of one of the small tables of the row's details. */
 	function numbers(body, kind, index) {
+		fill(body);
 		const table = moreRow(body).querySelector("table." + kind), list = document.createElement("dl");
 		const head = table.tHead.rows[0].cells[index + 1];
 

@@ -111,7 +111,7 @@ static void strip_means(struct kab_buf *out, const struct kab_set_summary *set, 
 
 	if (!set->over_boots)
 		return;
-	kab_svg_path(out, "m");
+	kab_svg_marks(out, k, 3);
 	for (size_t i = 0; i < set->n_units; i++) {
 		int at = place(x, set->units[i]);
 
@@ -147,15 +147,25 @@ void kab_html_strip(struct kab_buf *out, const struct kab_judged_row *row)
 	kab_svg_close(out);
 }
 
+void kab_html_symbols(struct kab_buf *out, size_t kernels)
+{
+	kab_buf_adds(out, "<svg class=symbols aria-hidden=true>");
+	for (size_t k = 0; k < kernels; k++) {
+		kab_buf_addf(out, "<symbol id=m%zu viewBox=\"0 0 12 12\">", k);
+		kab_svg_kernel(out, k);
+		kab_svg_marks(out, k, 4);
+		kab_svg_mark(out, k, 6, 6, 4);
+		kab_svg_path_end(out);
+		kab_svg_kernel_end(out);
+		kab_buf_adds(out, "</symbol>");
+	}
+	kab_svg_close(out);
+	kab_buf_addc(out, '\n');
+}
+
 void kab_html_swatch(struct kab_buf *out, size_t k)
 {
-	kab_svg_open(out, "swatch", 12, 12, NULL, NULL);
-	kab_svg_kernel(out, k);
-	kab_svg_path(out, "m");
-	kab_svg_mark(out, k, 6, 6, 4);
-	kab_svg_path_end(out);
-	kab_svg_kernel_end(out);
-	kab_svg_close(out);
+	kab_buf_addf(out, "<svg class=swatch aria-hidden=true><use href=#m%zu /></svg>", k);
 }
 
 /* ---- order of the run ---- */
@@ -222,9 +232,8 @@ static void tick_label(struct kab_buf *out, const struct axis *y, double value, 
 static void frame(struct kab_buf *out, const struct kab_judged_row *row, const struct axis *y)
 {
 	double step = y->hi > y->lo ? tick_step(y->hi - y->lo) : 0;
-	char *label kab_autofree =
-		kab_xasprintf("iterations in their recorded order; lines are %s means",
-			      row->data->restarts ? "restart" : "boot");
+	char *label kab_autofree = kab_xasprintf("iterations in recorded order; lines are %s means",
+						 row->data->restarts ? "restart" : "boot");
 	long first, last;
 
 	kab_svg_path(out, "a");
@@ -283,7 +292,7 @@ static void dots(struct kab_buf *out, size_t k, const struct point *v, size_t n,
 {
 	int last_x = -1, last_y = -1, radius = n > 150 ? 2 : 3;
 
-	kab_svg_path(out, "m");
+	kab_svg_marks(out, k, radius);
 	for (size_t i = 0; i < n; i++) {
 		int px = place(x, (double)i), py = place(y, v[i].value);
 
@@ -307,7 +316,11 @@ void kab_html_run_order(struct kab_buf *out, const struct kab_judged_row *row)
 		return;
 	v = points_of(row, &n);
 	x = (struct axis){ -0.5, (double)n - 0.5, PLOT_LEFT + 4, PLOT_WIDTH - PLOT_RIGHT };
-	describe_row(row, &desc);
+	kab_buf_addf(&desc, "%zu iterations, ", n);
+	kab_html_number(&desc, y.lo);
+	kab_buf_adds(&desc, " to ");
+	kab_html_number(&desc, y.hi);
+	kab_buf_addf(&desc, " %s", row->data->unit);
 	kab_svg_open(out, "plot", PLOT_WIDTH, PLOT_HEIGHT, "Order of the run", kab_buf_str(&desc));
 	frame(out, row, &y);
 	for (size_t k = 0; k < row->n_sets; k++) {

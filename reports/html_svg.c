@@ -58,15 +58,28 @@ void kab_svg_horizontal(struct kab_buf *out, int x, int y, int width)
 	kab_buf_addf(out, "M%d %dh%d", x, y, width);
 }
 
+/* The ninth kernel has the first colour again, and another shape than the first. */
+static size_t shape_of(size_t k)
+{
+	return (k + k / KAB_SVG_COLOURS) % KAB_SVG_SHAPES;
+}
+
+void kab_svg_marks(struct kab_buf *out, size_t k, int radius)
+{
+	/* A line without length and with round ends is a circle, in a quarter of the bytes. */
+	if (shape_of(k) == 0)
+		kab_buf_addf(out, "<path class=o%d d=\"", radius);
+	else
+		kab_svg_path(out, "m");
+}
+
 void kab_svg_mark(struct kab_buf *out, size_t k, int x, int y, int r)
 {
 	int d = 2 * r;
 
-	/* The ninth kernel has the first colour again, and another shape than the first. */
-	switch ((k + k / KAB_SVG_COLOURS) % KAB_SVG_SHAPES) {
+	switch (shape_of(k)) {
 	case 0: /* circle */
-		kab_buf_addf(out, "M%d %da%d %d 0 1 0 %d 0a%d %d 0 1 0-%d 0z", x - r, y, r, r, d, r,
-			     r, d);
+		kab_svg_horizontal(out, x, y, 0);
 		break;
 	case 1: /* square */
 		kab_buf_addf(out, "M%d %dh%dv%dh-%dz", x - r, y - r, d, d, d);

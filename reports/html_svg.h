@@ -28,7 +28,9 @@ void kab_svg_path_end(struct kab_buf *out);
 /* Parts of a path. */
 void kab_svg_vertical(struct kab_buf *out, int x, int y, int height);
 void kab_svg_horizontal(struct kab_buf *out, int x, int y, int width);
-/* The closed shape of kernel k around (x, y). */
+/* A path of marks of kernel k, in its shape; radius 2 to 4. End it as any other path. */
+void kab_svg_marks(struct kab_buf *out, size_t k, int radius);
+/* One of them around (x, y). */
 void kab_svg_mark(struct kab_buf *out, size_t k, int x, int y, int radius);
 /* anchor: "start", "middle", "end". The text is escaped. */
 void kab_svg_text(struct kab_buf *out, int x, int y, const char *anchor, const char *text);

@@ -128,7 +128,7 @@ static void head_rows(struct kab_buf *out, const struct kab_group *g, const stru
 static void sort_key(struct kab_buf *out, double value)
 {
 	if (isfinite(value))
-		kab_buf_addf(out, " data-v=%.9g", value);
+		kab_buf_addf(out, " data-v=%.7g", value);
 }
 
 /* Numbers stand on their points: what a cell has less behind it becomes space. */
