@@ -16,7 +16,7 @@
 #define KAB_STORE_APPLICATION_ID 0x6b616220 /* "kab " */
 #define KAB_STORE_BUSY_MS 30000
 #define KAB_STORE_STATEMENTS 256
-#define KAB_STORE_OUTPUT_MAX ((int64_t)1 << 30) /* bytes of one stream */
+#define KAB_STORE_OUTPUT_MAX ((int64_t)1 << 27) /* bytes of one stream */
 
 /* schemas/sql/NNNN_*.sql in order; entry i brings user_version i to i + 1. */
 struct kab_migration {
@@ -102,6 +102,15 @@ int kab_tx_end(struct kab_store *store, int rc, struct kab_err *err, const char 
 /* Read transactions: every statement inside sees one moment. */
 int kab_tx_read_begin(struct kab_store *store, struct kab_err *err);
 void kab_tx_read_end(struct kab_store *store);
+
+/* Is what lies beside the file (log, journal) what SQLite leaves there? STORE error when not. */
+int kab_guard_files(const char *path, struct kab_err *err);
+/* Before the first statement: nothing in the file may run, attach, or (READ) write. */
+int kab_guard_connection(struct kab_store *store, struct kab_err *err);
+/* Are the tables, views and triggers those of that version? STORE error that names the first that is
+ * not. */
+int kab_guard_schema(struct kab_store *store, const struct kab_store_env *env, int64_t version,
+		     struct kab_err *err);
 
 /* Bring an opened database to the newest schema, or refuse it. */
 int kab_store_migrate(struct kab_store *store, const struct kab_store_env *env,

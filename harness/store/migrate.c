@@ -157,6 +157,8 @@ int kab_store_migrate(struct kab_store *store, const struct kab_store_env *env, 
 			"database '%s' has schema version %lld, this kab knows up to %lld; "
 			"use a newer kab, or another database (--db)",
 			store->path, (long long)have, (long long)newest);
+	if (objects && have >= 0 && kab_guard_schema(store, env, have, err))
+		return -1;
 	if (have == newest)
 		return 0;
 	if (store->mode == KAB_STORE_READ && !objects) /* another kab is just making it */

@@ -112,7 +112,7 @@ static int read_header(const char *path, struct header *ret, struct kab_err *err
 	struct stat st;
 	int64_t page;
 	ssize_t n;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO would block */
 
 	*ret = (struct header){ .empty = true };
 	if (fd < 0)
@@ -283,7 +283,9 @@ static int set_up(struct kab_store *store, const struct kab_store_env *env, stru
 	if (store->mode == KAB_STORE_WRITE && make_folders(store->path, err))
 		return -1;
 	network = network_fs(env->fs_type(header.empty ? folder : store->path));
-	if (open_file(store, err) || kab_sql_script(store, "PRAGMA foreign_keys=ON", err) ||
+	if (kab_guard_files(store->path, err) || open_file(store, err) ||
+	    kab_guard_connection(store, err) ||
+	    kab_sql_script(store, "PRAGMA foreign_keys=ON", err) ||
 	    set_journal(store, network, &header, err) || kab_store_migrate(store, env, err))
 		return -1;
 	return store->mode == KAB_STORE_READ ? kab_sql_script(store, "PRAGMA query_only=ON", err)

@@ -46,6 +46,14 @@ int kab_store_output(struct kab_store *store, int64_t iteration_id, const char *
 	if (bytes < 0 || bytes > KAB_STORE_OUTPUT_MAX)
 		return kab_err_set(err, KAB_ERR_STORE, "output '%s' of iteration %lld is damaged",
 				   stream, (long long)iteration_id);
+	/* The frame says how long it is: nothing is made room for that does not agree. */
+	if (ZSTD_getFrameContentSize(sqlite3_column_blob(stmt, 2),
+				     (size_t)sqlite3_column_bytes(stmt, 2)) != (uint64_t)bytes)
+		return kab_err_set(
+			err, KAB_ERR_STORE,
+			"output '%s' of iteration %lld is damaged: its length is not the "
+			"one that is recorded",
+			stream, (long long)iteration_id);
 	data = kab_xmalloc((size_t)bytes + 1);
 	n = ZSTD_decompress(data, (size_t)bytes, sqlite3_column_blob(stmt, 2),
 			    (size_t)sqlite3_column_bytes(stmt, 2));
