@@ -85,6 +85,17 @@ void kab_gnuplot_metric_axis(struct kab_gnuplot *g, char which)
 	kab_buf_addf(g->out, ") nomirror\nset grid %ctics\n", which);
 }
 
+void kab_gnuplot_below(struct kab_gnuplot *g, const char *axis, const char *note)
+{
+	kab_buf_adds(g->out, "set xlabel ");
+	kab_gnuplot_quote(g->out, axis, 100, false);
+	if (*note) {
+		kab_buf_adds(g->out, " . \"\\n\" . ");
+		kab_gnuplot_quote(g->out, note, 130, false);
+	}
+	kab_buf_adds(g->out, " . \"\\n \" noenhanced\n");
+}
+
 char *kab_gnuplot_title(struct kab_gnuplot *g, const struct kab_plot_set *set)
 {
 	char *words kab_autofree = kab_plot_set_words(g->plot, set, &g->axis);
@@ -154,9 +165,13 @@ static void panel(const struct kab_plot *plot, size_t number, struct kab_buf *ou
 		     " noenhanced\n"
 		     "set border 3\nset tics nomirror out\nset grid lc rgb '#dddddd' lt 1\n"
 		     "set key below vertical maxcols 1 left Left reverse noenhanced samplen 3\n");
-	kab_buf_addf(out, "set %clabel ", along ? 'x' : 'y');
-	kab_gnuplot_quote(out, axis, 100, false);
-	kab_buf_adds(out, " noenhanced\n");
+	if (along) {
+		kab_gnuplot_below(&g, axis, "");
+	} else {
+		kab_buf_adds(out, "set ylabel ");
+		kab_gnuplot_quote(out, axis, 60, false);
+		kab_buf_adds(out, " noenhanced\n");
+	}
 	if (drawable)
 		draw[plot->kind](&g);
 	else
@@ -173,7 +188,7 @@ static unsigned height_of(const struct kab_plot *plot)
 
 	if (plot->kind == KAB_PLOT_STRIP)
 		height = 110 + LANE * plot->n_sets;
-	return (unsigned)(height + 60 + KEY_LINE * plot->n_sets);
+	return (unsigned)(height + 90 + KEY_LINE * plot->n_sets);
 }
 
 void kab_plot_gnuplot(const struct kab_plot *plots, size_t n, enum kab_plot_format format,

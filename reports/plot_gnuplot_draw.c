@@ -9,6 +9,7 @@
 #include "reports/number.h"
 #include "reports/plot_bins.h"
 #include "reports/plot_gnuplot_internal.h"
+#include "reports/plot_words.h"
 
 #define LABEL_MAX 24
 /* More borders than this are a grey field. */
@@ -129,9 +130,15 @@ static void strip_set(struct kab_gnuplot *g, size_t k, double y)
 void kab_gnuplot_strip(struct kab_gnuplot *g)
 {
 	const struct kab_plot *plot = g->plot;
+	char *words kab_autofree = NULL, *note kab_autofree = NULL;
 	bool first = true;
 
 	kab_gnuplot_metric_axis(g, 'x');
+	words = kab_plot_metric_words(plot, &g->axis);
+	note = kab_xasprintf("box: middle half; bar: median; white: mean; below it: means of %ss "
+			     "and their %g %% interval",
+			     plot->restarts ? "restart" : "boot", 100 * plot->confidence);
+	kab_gnuplot_below(g, words, note);
 	kab_buf_addf(g->out, "set yrange [0.45:%zu.5]\nset ytics (", plot->n_sets);
 	for (size_t k = 0; k < plot->n_sets; k++) {
 		if (!plot->sets[k].n && !plot->sets[k].summary)
@@ -240,14 +247,11 @@ void kab_gnuplot_order(struct kab_gnuplot *g)
 	const struct kab_plot *plot = g->plot;
 
 	kab_gnuplot_metric_axis(g, 'y');
-	kab_buf_addf(
-		g->out, "set xrange [0.3:%zu.7]\nset xlabel '%s'\nset xtics autofreq\n",
-		plot->n_values,
-		plot->restarts
-			? "iteration, in the order of the run; dotted: borders of blocks of "
-			  "restarts; bars: means of restarts"
-			: "iteration, in the order of the run; dotted: borders of boots; bars: "
-			  "means of boots");
+	kab_buf_addf(g->out, "set xrange [0.3:%zu.7]\nset xtics autofreq\n", plot->n_values);
+	kab_gnuplot_below(g, "iteration, in the order of the run",
+			  plot->restarts ? "dotted: borders of blocks of restarts; bars: means of "
+					   "restarts"
+					 : "dotted: borders of boots; bars: means of boots");
 	if (plot->n_values <= 20)
 		kab_buf_adds(g->out, "set xtics 1\n");
 	order_borders(g);
@@ -292,8 +296,10 @@ void kab_gnuplot_order(struct kab_gnuplot *g)
 void kab_gnuplot_cdf(struct kab_gnuplot *g)
 {
 	const struct kab_plot *plot = g->plot;
+	char *words kab_autofree = kab_plot_metric_words(plot, &g->axis);
 
 	kab_gnuplot_metric_axis(g, 'x');
+	kab_gnuplot_below(g, words, "marks: quartiles");
 	kab_buf_adds(g->out, "set yrange [0:102]\nset ytics 25\nset grid ytics\n"
 			     "set ylabel 'percent of the iterations'\n");
 	for (size_t k = 0; k < plot->n_sets; k++) {
@@ -344,7 +350,6 @@ void kab_gnuplot_cdf(struct kab_gnuplot *g)
 void kab_gnuplot_boots(struct kab_gnuplot *g)
 {
 	const struct kab_plot *plot = g->plot;
-	const char *unit = plot->restarts ? "restart" : "boot";
 	struct kab_buf kab_autobuf names = KAB_BUF_INIT;
 	size_t at = 0;
 
@@ -389,11 +394,11 @@ void kab_gnuplot_boots(struct kab_gnuplot *g)
 		add_part(g, "means", k, lines, "notitle");
 		add_part(g, "dots", k, points, title);
 	}
-	kab_buf_addf(
-		g->out,
-		"set xrange [0.2:%zu.8]\nset xtics (%s) noenhanced scale 0\nset xlabel 'a column "
-		"for each %s; bars: means of %ss'\n",
-		at ? at - 1 : 1, kab_buf_str(&names), unit, unit);
+	kab_buf_addf(g->out, "set xrange [0.2:%zu.8]\nset xtics (%s) noenhanced scale 0\n",
+		     at ? at - 1 : 1, kab_buf_str(&names));
+	kab_gnuplot_below(g,
+			  plot->restarts ? "a column for each restart" : "a column for each boot",
+			  "dots: iterations; bars: means");
 }
 
 /* ---- sweep and history ---- */
@@ -465,6 +470,7 @@ static bool range_x(const struct kab_plot *plot, double *lo, double *hi)
 void kab_gnuplot_sweep(struct kab_gnuplot *g)
 {
 	const struct kab_plot *plot = g->plot;
+	char *name kab_autofree = NULL;
 	struct kab_axis x = { 0 };
 	double lo, hi;
 
@@ -475,17 +481,12 @@ void kab_gnuplot_sweep(struct kab_gnuplot *g)
 	x.hi = hi > lo ? hi : lo + 1;
 	/* Doubling parameters (1, 2, 4 ... 64) are spread evenly. */
 	x.log = lo > 0 && hi / lo >= 8;
-	kab_buf_adds(g->out, "set xrange [-0.06:1.06]\nset xlabel ");
-	{
-		char *name kab_autofree =
-			kab_xasprintf("%s%s", plot->x_name,
-				      x.log	      ? " (logarithmic)"
-				      : plot->x_words ? " (in the order of the suite)"
-						      : "");
-
-		kab_gnuplot_quote(g->out, name, 80, false);
-	}
-	kab_buf_adds(g->out, " noenhanced\nset xtics (");
+	name = kab_xasprintf("%s%s", plot->x_name,
+			     x.log	     ? " (logarithmic)"
+			     : plot->x_words ? " (in the order of the suite)"
+					     : "");
+	kab_gnuplot_below(g, name, "");
+	kab_buf_adds(g->out, "set xrange [-0.06:1.06]\nset xtics (");
 	for (size_t i = 0; plot->n_sets && i < plot->sets[0].n_points; i++) {
 		kab_buf_adds(g->out, i ? ", " : "");
 		kab_gnuplot_quote(g->out, plot->sets[0].points[i].text, LABEL_MAX, true);
@@ -549,6 +550,7 @@ void kab_gnuplot_history(struct kab_gnuplot *g)
 		return;
 	room = fmax(43200, (hi - lo) / 40);
 	kab_gnuplot_metric_axis(g, 'y');
+	kab_gnuplot_below(g, "day (UTC)", "");
 	kab_buf_addf(g->out,
 		     "set xdata time\nset timefmt '%%s'\nset format x '%%Y-%%m-%%d'\nset xrange "
 		     "[%.0f:%.0f]\nset xtics autofreq\n",

@@ -26,6 +26,9 @@ int kab_gnuplot_dash(size_t kernel);
 int kab_gnuplot_pattern(size_t kernel);
 /* "set xtics (...)", range, logscale of the metric, on axis 'x' or 'y'. */
 void kab_gnuplot_metric_axis(struct kab_gnuplot *g, char which);
+/* What stands below the picture: a line for its axis ("" for none) and one of explanation. A blank line
+ * follows, so that the key keeps clear of it. */
+void kab_gnuplot_below(struct kab_gnuplot *g, const char *axis, const char *note);
 /* The key's entry of a set, as "title '...'"; caller frees. */
 char *kab_gnuplot_title(struct kab_gnuplot *g, const struct kab_plot_set *set);
 

@@ -96,7 +96,7 @@ void kab_text_plot_order(struct kab_text_plot *t)
 	}
 	kab_canvas_print(&c, &t->axis, ticks, n_ticks, t->opts, t->out);
 	end(t, &c,
-	    !borders		? ""
+	    !borders		? "the lower axis is the number of the iteration"
 	    : borders > c.w / 3 ? "the borders of boots are too many to be drawn"
 	    : plot->restarts	? "':' is the border of two blocks of restarts"
 				: "':' is the border of two boots");

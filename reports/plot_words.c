@@ -76,6 +76,12 @@ static void add_points_words(const struct kab_plot *plot, const struct kab_plot_
 	}
 }
 
+/* One more than the mean has, where the values have as many. */
+static int median_decimals(const struct kab_plot_set *set)
+{
+	return set->decimals > set->mean_decimals + 1 ? set->mean_decimals + 1 : set->decimals;
+}
+
 char *kab_plot_set_words(const struct kab_plot *plot, const struct kab_plot_set *set,
 			 const struct kab_axis *axis)
 {
@@ -92,7 +98,7 @@ char *kab_plot_set_words(const struct kab_plot *plot, const struct kab_plot_set 
 	if (set->n) {
 		kab_buf_addf(&buf, "%zu in %zu %s%s, median ", set->n, boots, unit,
 			     boots == 1 ? "" : "s");
-		kab_axis_number(axis, set->median, set->decimals, &buf);
+		kab_axis_number(axis, set->median, median_decimals(set), &buf);
 		kab_buf_adds(&buf, ", mean ");
 		kab_axis_number(axis, set->mean, set->mean_decimals, &buf);
 	} else if (set->summary) {

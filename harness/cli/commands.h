@@ -26,6 +26,7 @@ extern const struct kab_cmd kab_cmd_reparse;
 extern const struct kab_cmd kab_cmd_reply;
 extern const struct kab_cmd kab_cmd_show;
 extern const struct kab_cmd kab_cmd_report;
+extern const struct kab_cmd kab_cmd_plot;
 extern const struct kab_cmd kab_cmd_check;
 extern const struct kab_cmd kab_cmd_compare;
 extern const struct kab_cmd kab_cmd_nightly;
