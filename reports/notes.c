@@ -164,6 +164,8 @@ static void say_pair(const struct kab_group *g, const struct kab_view_opts *opts
 	if (!absent && pair->outcome > KAB_OUTCOME_FAILED && pair->outcome < KAB_OUTCOME_NO_VERDICT)
 		say(list, name,
 		    kab_xasprintf("%s: %s", kab_outcome_name(pair->outcome), pair->reason));
+	if (pair->summary && !pair->tested && pair->outcome == KAB_OUTCOME_INCONCLUSIVE)
+		say(list, name, kab_xasprintf("not tested: %s", pair->reason));
 	if (pair->warning && pair->outcome != KAB_OUTCOME_FAILED)
 		say(list, name, kab_xstrdup(pair->warning));
 	if (pair->tested && pair->outcome == KAB_OUTCOME_INCONCLUSIVE &&

@@ -164,7 +164,8 @@ static void plan_release(struct plan *p)
 static size_t boot_of(struct plan *p, const struct kab_import *import,
 		      const struct kab_import_iter *it)
 {
-	kab_autofree char *name = kab_xasprintf("%s\x1f%s\x1f%s", it->host, it->kernel, it->boot);
+	kab_autofree char *name = kab_xasprintf("%s\x1f%s\x1f%s", it->host, it->kernel,
+						import->boots_known ? it->boot : "1");
 	size_t i = index_of(&p->boot_names, name);
 	struct kab_store_boot *b;
 	int sequence = 1;

@@ -54,7 +54,7 @@ struct import_csv {
 	struct line *lines;
 	size_t n;
 	bool has_iteration;
-	bool has_boot; /* a boot is named in some line */
+	size_t with_boot; /* lines that name a boot */
 	struct kab_err *err;
 };
 
@@ -146,7 +146,7 @@ static int read_line(struct import_csv *c, const struct kab_csv_row *row, const 
 	int64_t number;
 
 	line->number = row->line;
-	c->has_boot |= at[BOOT] != SIZE_MAX && *trim(row->v[at[BOOT]]);
+	c->with_boot += at[BOOT] != SIZE_MAX && *trim(row->v[at[BOOT]]);
 	for (size_t k = 0; k < COLUMNS; k++) {
 		char *field = at[k] == SIZE_MAX ? NULL : trim(row->v[at[k]]);
 		const char *text = !field ? "" : k == VALUE ? field : without_apostrophe(field);
@@ -360,8 +360,13 @@ int kab_import_csv(const char *file, const char *bytes, size_t n, const char *ba
 		number_lines(&c);
 		build(&c, ret);
 		kab_import_digest(ret, bytes, n);
-		ret->boots_known = c.has_boot;
-		if (c.has_boot)
+		ret->boots_known = c.with_boot > 0;
+		if (c.with_boot && c.with_boot < c.n)
+			kab_import_caveat(
+				ret,
+				"%zu of %zu lines name no boot: those of a kernel are taken as one",
+				c.n - c.with_boot, c.n);
+		if (c.with_boot)
 			ret->boots_text = kab_xstrdup("as the column 'boot' says");
 	}
 	free(c.lines);

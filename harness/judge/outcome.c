@@ -308,7 +308,9 @@ static void compare_summaries(const struct kab_judged_row *row, struct kab_pair 
 	pair->tested = pair->compared && pair->cmp.method != KAB_METHOD_NONE;
 	pair->in_family = pair->tested && row->verdict && isfinite(pair->cmp.p);
 	kab_pair_decide(row, pair, pair->cmp.p, opts);
-	if (both)
+	if (both && !pair->tested)
+		warn(pair, kab_xstrdup("summary only, its boots are unknown"));
+	else if (both)
 		warn(pair, kab_xasprintf("summary only, its boots are unknown: judged as %zu and "
 					 "%zu independent values",
 					 base.n, test.n));
