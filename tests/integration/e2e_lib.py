@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import unittest
+import uuid
 
 KAB = None
 INSIDE = "KAB_TEST_INSIDE"
@@ -65,6 +66,12 @@ def _prepare_inside(scratch):
                   ["mount", "--bind", "/mnt/var-tmp", "/var/tmp"],
                   ["ip", "link", "set", "lo", "up"]):
         subprocess.run(words, check=True)
+    # Containers may have no machine id, which is what hosts are told apart by.
+    if not os.path.exists("/etc/machine-id"):
+        subprocess.run(["cp", "-a", "/etc", "/mnt/etc"], check=True)
+        with open("/mnt/etc/machine-id", "w", encoding="ascii") as f:
+            f.write(uuid.uuid4().hex + "\n")
+        subprocess.run(["mount", "--bind", "/mnt/etc", "/etc"], check=True)
     return "/mnt"
 
 
