@@ -296,7 +296,18 @@ static void gap_row(struct kab_table *t, const char *before, long nights)
 	kab_cell_word(&cells[2], "absent");
 }
 
-static void point_row(const struct kab_history_view *v, size_t i, struct kab_table *t)
+/* Five digits of the largest value, for the whole column. */
+static int decimals_of(const struct kab_history_view *v)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < v->n; i++)
+		if (isfinite(v->points[i].value))
+			most = fmax(most, fabs(v->points[i].value));
+	return most > 0 ? kab_number_significant(most, 5) : 0;
+}
+
+static void point_row(const struct kab_history_view *v, size_t i, int decimals, struct kab_table *t)
 {
 	const struct kab_point *p = &v->points[i];
 	struct kab_cell *cells = kab_table_row(t);
@@ -317,7 +328,7 @@ static void point_row(const struct kab_history_view *v, size_t i, struct kab_tab
 	else if (p->ratio > 0)
 		kab_cell_word(&cells[3], "n/a");
 	if (isfinite(p->value))
-		kab_cell_number(&cells[4], p->value, kab_number_significant(p->value, 5));
+		kab_cell_number(&cells[4], p->value, decimals);
 	kab_cell_text(&cells[5], boots);
 	if (p->failed) {
 		kab_autofree char *fail = kab_xasprintf("fail %d/%d", p->failed, p->planned);
@@ -412,9 +423,11 @@ void kab_history_text(const struct kab_history_view *v, struct kab_buf *out)
 		{ "marks", KAB_ROLE_NOTE, true },
 	};
 	struct kab_table t = { 0 };
+	int decimals;
 
 	if (!v->n)
 		return;
+	decimals = decimals_of(v);
 	head(v, &t);
 	for (size_t c = 0; c < KAB_ARRAY_SIZE(cols); c++) {
 		const struct kab_series_id *s = &v->points[0].series;
@@ -436,7 +449,7 @@ void kab_history_text(const struct kab_history_view *v, struct kab_buf *out)
 
 		if (pause)
 			gap_row(&t, v->points[i - 1].date, pause);
-		point_row(v, i, &t);
+		point_row(v, i, decimals, &t);
 	}
 	add_levels(v, &t);
 	add_words(v, &t);
