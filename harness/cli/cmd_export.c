@@ -112,7 +112,7 @@ static int export_bundle(struct kab_cli *cli, const struct kab_args *args, struc
 	struct kab_bundle_info info;
 	int rc;
 
-	if (!path && isatty(fileno(cli->out)))
+	if ((!path || !strcmp(path, "-")) && isatty(STDOUT_FILENO))
 		return kab_err_set(err, KAB_ERR_USAGE,
 				   "a bundle is not for a terminal; name a file with --output");
 	if (!kab_args_flag(args, "no-noise") && add_noise_runs(cli, store, ids, err))
@@ -120,7 +120,7 @@ static int export_bundle(struct kab_cli *cli, const struct kab_args *args, struc
 	if (path && strcmp(path, "-"))
 		rc = write_bundle(store, ids, &opts, path, &info, err);
 	else
-		rc = kab_bundle_write(store, ids->v, ids->n, &opts, cli->out, "standard output",
+		rc = kab_bundle_write(store, ids->v, ids->n, &opts, cli->raw, "standard output",
 				      &info, err);
 	if (!rc)
 		kab_cli_say(cli,
@@ -183,12 +183,14 @@ static int print_text(struct kab_cli *cli, const struct kab_args *args, const st
 		      struct kab_err *err)
 {
 	const char *path = kab_args_get(args, "output");
+	/* Byte for byte, but a terminal is not driven by what it says. */
+	FILE *out = isatty(STDOUT_FILENO) ? cli->out : cli->raw;
 
 	if (path && strcmp(path, "-"))
 		return kab_file_write(path, kab_buf_str(text), text->len, 0644, err);
 	/* What is sent is not printed, too, unless that is asked for. */
 	if (path || !kab_args_get(args, "submit"))
-		fwrite(kab_buf_str(text), 1, text->len, cli->out);
+		fwrite(kab_buf_str(text), 1, text->len, out);
 	return 0;
 }
 
@@ -197,16 +199,15 @@ static int print_text(struct kab_cli *cli, const struct kab_args *args, const st
 static int check(const struct kab_args *args, const char *format, struct kab_err *err)
 {
 	static const struct {
-		const char *option, *format, *other;
+		const char *option, *format;
 	} only[] = {
-		{ "without-output", "bundle", NULL }, { "anonymous", "bundle", NULL },
-		{ "no-noise", "bundle", NULL },	      { "iterations", "benchstat", NULL },
-		{ "origin", "kcidb", NULL },	      { "lab-name", "kcidb", NULL },
-		{ "submit", "kcidb", NULL },
+		{ "without-output", "bundle" }, { "anonymous", "bundle" }, { "no-noise", "bundle" },
+		{ "iterations", "benchstat" },	{ "origin", "kcidb" },	   { "lab-name", "kcidb" },
+		{ "submit", "kcidb" },
 	};
 
 	for (size_t i = 0; i < KAB_ARRAY_SIZE(only); i++)
-		if (kab_args_get(args, only[i].option) && strcmp(format, only[i].format))
+		if (kab_args_flag(args, only[i].option) && strcmp(format, only[i].format))
 			return kab_err_set(err, KAB_ERR_USAGE, "--%s goes with --format %s",
 					   only[i].option, only[i].format);
 	if (!strcmp(format, "bundle") &&

@@ -13,7 +13,7 @@ static int check(const struct kab_args *args, struct kab_err *err)
 	const char *hash = kab_args_get(args, "sha256");
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-		if (kab_args_get(args, none[i]))
+		if (kab_args_flag(args, none[i]))
 			return kab_err_set(err, KAB_ERR_USAGE,
 					   "a bundle says all by itself: no --%s with --bundle",
 					   none[i]);

@@ -56,7 +56,8 @@ void kab_cli_say(struct kab_cli *cli, const char *fmt, ...)
 
 int kab_cli_finish(struct kab_cli *cli, int status)
 {
-	if (fflush(cli->out) == 0 && !ferror(cli->out) && (!cli->raw || fflush(cli->raw) == 0))
+	if (fflush(cli->out) == 0 && !ferror(cli->out) &&
+	    (!cli->raw || (fflush(cli->raw) == 0 && !ferror(cli->raw))))
 		return status;
 	if (errno != EPIPE)
 		fprintf(stderr, "kab: cannot write the output: %s\n", strerror(errno));

@@ -243,7 +243,9 @@ static int begin_output(struct kab_store_load *load, const struct kab_dump_value
 	rewind(load->out.file);
 	if (!load->out.stream)
 		load->out.stream = ZSTD_createCStream();
-	if (!load->out.stream || ZSTD_isError(ZSTD_initCStream(load->out.stream, 3)))
+	/* The length is in the frame, too: who reads it later compares the two. */
+	if (!load->out.stream || ZSTD_isError(ZSTD_initCStream(load->out.stream, 3)) ||
+	    ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(load->out.stream, (unsigned long long)v[2].i)))
 		return kab_err_set(err, KAB_ERR_ENV, "no memory for an encoder");
 	return 0;
 }
