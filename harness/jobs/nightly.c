@@ -80,6 +80,9 @@ static int record_missed(struct kab_night *night, int64_t now_ns, size_t *ret_n,
 	int64_t after;
 	size_t n = 0;
 
+	/* Who starts a night by hand asks for that one. */
+	if (night->env->now)
+		return 0;
 	if (kab_store_night_list(night->env->store, tree, 1, &rows, &n, err) < 0)
 		return -1;
 	if (!n)
