@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "base/clock.h"
 #include "cli/setup.h"
 #include "engine/lease.h"
+#include "jobs/quarantine.h"
 #include "runners/runner.h"
 
 static char *topology(const struct kab_facts *f)
@@ -118,6 +120,55 @@ static int leases(struct kab_cli *cli, const struct kab_lab_host *host, bool bre
 	return 0;
 }
 
+/* Back from quarantine: those that answer. Returns an exit status, or -1. */
+static int recheck(struct kab_cli *cli, const struct kab_args *args, const struct kab_lab *lab,
+		   struct kab_err *err)
+{
+	struct kab_strv kab_autostrv names = KAB_STRV_INIT;
+	struct kab_recheck_list list = { 0 };
+	struct kab_store *store = NULL;
+	const char *user = getenv("USER");
+	int status = KAB_EXIT_OK;
+
+	for (size_t i = 0; i < kab_args_n(args); i++) {
+		const struct kab_lab_host *host;
+
+		if (kab_lab_need(lab, kab_args_at(args, i), &host, err) < 0)
+			return -1;
+		kab_strv_add(&names, host->name);
+	}
+	if (kab_cli_open_store(cli, KAB_STORE_WRITE, &store, err) < 0)
+		return -1;
+	if (kab_quarantine_recheck(store, lab, &names, user && *user ? user : "somebody",
+				   cli->cancel_fd, &cli->log, &list, err) < 0)
+		status = -1;
+	for (size_t i = 0; i < list.n && status >= 0; i++) {
+		const struct kab_recheck *r = &list.v[i];
+
+		switch (r->answer) {
+		case KAB_RECHECK_BACK:
+			fprintf(cli->out, "%s: back from quarantine (since %s: %s)\n", r->host,
+				r->since, r->reason);
+			break;
+		case KAB_RECHECK_FREE:
+			fprintf(cli->out, "%s: not in quarantine\n", r->host);
+			break;
+		case KAB_RECHECK_STILL:
+			fprintf(cli->out, "%s: stays in quarantine: %s\n", r->host, r->err.text);
+			status = KAB_EXIT_HOST;
+			break;
+		case KAB_RECHECK_UNKNOWN:
+			fprintf(cli->out, "%s: in quarantine, and not in this lab file\n", r->host);
+			break;
+		}
+	}
+	if (!list.n && status == KAB_EXIT_OK)
+		fprintf(cli->out, "No host is in quarantine.\n");
+	kab_recheck_list_release(&list);
+	kab_store_close(store);
+	return status;
+}
+
 /* Somebody may be measuring there: never by a slip of the hand. */
 static bool confirmed(const struct kab_args *args)
 {
@@ -145,6 +196,11 @@ static int show(struct kab_cli *cli, const struct kab_args *args, struct kab_err
 
 	if (kab_setup_lab(cli, &lab, err) < 0)
 		return -1;
+	if (kab_args_flag(args, "recheck")) {
+		status = recheck(cli, args, &lab, err);
+		kab_lab_release(&lab);
+		return status;
+	}
 	for (size_t i = 0; i < kab_args_n(args); i++)
 		kab_strv_add(&names, kab_args_at(args, i));
 	for (size_t i = 0; !kab_args_n(args) && i < lab.n; i++)
@@ -200,6 +256,7 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 static const struct kab_opt opts[] = {
 	{ "leases", '\0', NULL, "who has each host, and for how long", NULL },
 	{ "names", '\0', NULL, "only their names, without connecting", NULL },
+	{ "recheck", '\0', NULL, "hosts in quarantine that answer come back into the nights", NULL },
 	{ "yes", 'y', NULL, "do not ask", NULL },
 	{ "break-lease", '\0', NULL, "take the lease of a named host away from its owner", NULL },
 	{ 0 },
@@ -208,7 +265,7 @@ static const struct kab_opt opts[] = {
 const struct kab_cmd kab_cmd_hosts = {
 	.name = "hosts",
 	.summary = "show the hosts of the lab: reachable, kernel, CPUs, benchmarks",
-	.synopsis = "[HOST]... [--names | --leases | --break-lease [--yes]]",
+	.synopsis = "[HOST]... [--names | --leases | --recheck | --break-lease [--yes]]",
 	.description =
 		"Connects to each host (all of the lab file, or those named) and shows its state.\n"
 		"With -v, every fact that was read. Exits with 4 when one is not reachable.",

@@ -161,6 +161,12 @@ KEYS = (
     ("lab", "$defs/host", "harness/model/lab.c", "host_keys"),
     ("lab", "$defs/boot", "harness/model/lab.c", "boot_keys"),
     ("lab", "$defs/power", "harness/model/lab.c", "power_keys"),
+    ("nightly", "", "harness/model/nightly.c", "nightly_keys"),
+    ("nightly", "$defs/baseline", "harness/model/nightly.c", "baseline_keys"),
+    ("nightly", "$defs/window", "harness/model/nightly.c", "window_keys"),
+    ("nightly", "$defs/host_window", "harness/model/nightly.c", "host_window_keys"),
+    ("nightly", "$defs/mail", "harness/model/nightly.c", "mail_keys"),
+    ("nightly", "$defs/source", "harness/model/nightly_source.c", "source_keys"),
     ("kernel", "$defs/one", "harness/model/kernel.c", "from_object:keys"),
     ("kernel", "$defs/by_host", "harness/model/kernel.c", "from_hosts:keys"),
 )
@@ -201,7 +207,7 @@ def schemas(tree):
             except ValueError as error:
                 tree.bad(rel, f"an example is not JSON: {error}")
                 continue
-            kind = "suite" if "cases" in doc else "lab" if "hosts" in doc else "kernel"
+            kind = "suite" if "cases" in doc else "nightly" if "sources" in doc else "lab" if "hosts" in doc else "kernel"
             if kind == "lab" and any(k in host for host in doc["hosts"].values() for k in ("release", "deb", "tar")):
                 kind = "kernel"
             for error in jsonschema.Draft202012Validator(loaded[kind]).iter_errors(doc):
