@@ -256,7 +256,8 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 static const struct kab_opt opts[] = {
 	{ "leases", '\0', NULL, "who has each host, and for how long", NULL },
 	{ "names", '\0', NULL, "only their names, without connecting", NULL },
-	{ "recheck", '\0', NULL, "hosts in quarantine that answer come back into the nights", NULL },
+	{ "recheck", '\0', NULL, "hosts in quarantine that answer come back into the nights",
+	  NULL },
 	{ "yes", 'y', NULL, "do not ask", NULL },
 	{ "break-lease", '\0', NULL, "take the lease of a named host away from its owner", NULL },
 	{ 0 },

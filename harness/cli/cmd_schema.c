@@ -28,7 +28,8 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 			return KAB_EXIT_OK;
 		}
 	}
-	kab_err_set(&err, KAB_ERR_USAGE, "no schema '%s'; known are suite, lab, kernel, nightly", name);
+	kab_err_set(&err, KAB_ERR_USAGE, "no schema '%s'; known are suite, lab, kernel, nightly",
+		    name);
 	return kab_cli_fail(cli, &err);
 }
 
