@@ -92,7 +92,7 @@ static int with_token(struct kab_cli *cli, const struct kab_args *args, struct k
 	for (size_t i = 0; i < n; i++) {
 		struct kab_kcidb_submit how = { .token = token.len ? kab_buf_str(&token) : NULL,
 						.deadline_ns = kab_deadline_s(seconds),
-						.cancel_fd = cli->cancel_fd,
+						.cancel_fd = kab_interrupt_stop_fd(interrupt),
 						.log = &cli->log };
 		int one = send_one(cli, &v[i], &how);
 
