@@ -15,6 +15,44 @@
 /* A page of some ten thousand rows. */
 #define OUTPUT_MAX ((size_t)512 << 20)
 
+/* What would be ignored is refused: who asks for it believes to have got it. */
+static int refuse_ignored(const struct kab_args *args, const struct kab_reporting *r,
+			  struct kab_err *err)
+{
+	static const struct {
+		const char *name;
+		bool page; /* the HTML page knows it */
+	} text_only[] = { { "style", false }, { "pm", false },	  { "side", false },
+			  { "wide", false },  { "exact", false }, { "short", false },
+			  { "sort", true } };
+	bool html = !strcmp(r->format, "html");
+	bool text = !strcmp(r->format, "text") || !strcmp(r->format, "markdown");
+
+	if (text && !r->explain)
+		return 0;
+	if (!text && r->explain)
+		return kab_err_set(err, KAB_ERR_USAGE,
+				   "--explain prints text; leave out --format %s, which has the "
+				   "figures of all rows",
+				   r->format);
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(text_only); i++) {
+		const char *name = text_only[i].name;
+
+		if (!kab_args_get(args, name) && !kab_args_flag(args, name))
+			continue;
+		if (r->explain)
+			return kab_err_set(err, KAB_ERR_USAGE,
+					   "--%s has no meaning for --explain, which prints every "
+					   "number of a row",
+					   name);
+		if (!html || !text_only[i].page)
+			return kab_err_set(err, KAB_ERR_USAGE,
+					   "--%s is for text and has no meaning for --format %s",
+					   name, r->format);
+	}
+	return 0;
+}
+
 int kab_reporting_options(const struct kab_args *args, struct kab_reporting *ret,
 			  struct kab_err *err)
 {
@@ -64,7 +102,7 @@ int kab_reporting_options(const struct kab_args *args, struct kab_reporting *ret
 	ret->report.brief = kab_args_flag(args, "short");
 	/* --judged is the default. */
 	ret->report.only_judged = !kab_args_flag(args, "all");
-	return 0;
+	return refuse_ignored(args, ret, err);
 }
 
 /* A row is named by any of: its whole name, a part of it, its sweep values. */
