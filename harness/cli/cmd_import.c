@@ -385,6 +385,36 @@ static const char *format_of(const struct kab_args *args, struct kab_err *err)
 	return NULL;
 }
 
+/* An option that would be passed over in silence is refused. */
+static int check_options(const struct kab_args *args, const char *format, struct kab_err *err)
+{
+	static const struct {
+		const char *option, *formats;
+	} only[] = {
+		{ "param", " logs " },
+		{ "exit-status", " logs " },
+		{ "repeat", " perf-stat " },
+		{ "boots", " logs mmtests lkp perf-stat hyperfine " },
+		{ "match", " logs mmtests perf-stat hyperfine " },
+		{ "kernel", " logs mmtests lkp perf-stat hyperfine summary " },
+		{ "host", " logs mmtests lkp perf-stat hyperfine summary " },
+		{ "case", " logs mmtests lkp perf-stat hyperfine summary " },
+	};
+	char *word kab_autofree = kab_xasprintf(" %s ", format);
+
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(only); i++)
+		if ((kab_args_get(args, only[i].option) || kab_args_flag(args, only[i].option)) &&
+		    !strstr(only[i].formats, word))
+			return kab_err_set(
+				err, KAB_ERR_USAGE, "option '--%s' says nothing with %s%s",
+				only[i].option,
+				!strcmp(format, "csv")	  ? "--csv"
+				: !strcmp(format, "logs") ? "--runner"
+							  : "--from ",
+				!strcmp(format, "csv") || !strcmp(format, "logs") ? "" : format);
+	return 0;
+}
+
 static int run(struct kab_cli *cli, const struct kab_args *args)
 {
 	const char *name = kab_args_get(args, "name");
@@ -396,6 +426,8 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 	if (kab_args_get(args, "bundle"))
 		return kab_import_bundle(cli, args);
 	format = format_of(args, &err);
+	if (format && check_options(args, format, &err))
+		return kab_cli_fail(cli, &err);
 	if (format && name && !kab_text_is_label(name))
 		kab_err_set(&err, KAB_ERR_USAGE,
 			    "'%s' is no name for a run: letters, digits and . _ + - are", name);

@@ -177,14 +177,16 @@ char *kab_circumstances_stats(const struct kab_judgement *j)
 {
 	const struct kab_pair *best = NULL, *worst = NULL;
 	struct kab_buf buf = KAB_BUF_INIT;
-	bool over_boots = false, restarts = false, tested = false, summaries = j->n > 0;
+	bool over_boots = false, restarts = false, tested = false, summaries = false,
+	     values = false;
 	double lo, hi;
 
 	for (size_t r = 0; r < j->n; r++) {
 		restarts |= j->v[r].data->restarts;
 		for (size_t k = 0; k < j->v[r].n_sets; k++) {
 			over_boots |= j->v[r].sets[k].over_boots;
-			summaries &= j->v[r].sets[k].summary || !kab_set_any(&j->v[r].sets[k]);
+			summaries |= j->v[r].sets[k].summary;
+			values |= j->v[r].sets[k].n_values > 0;
 		}
 		for (size_t p = 0; p < j->v[r].n_pairs; p++) {
 			const struct kab_pair *pair = &j->v[r].pairs[p];
@@ -200,10 +202,10 @@ char *kab_circumstances_stats(const struct kab_judgement *j)
 		}
 	}
 	kab_buf_addf(&buf, "mean of %s%s",
-		     summaries	   ? "what was summarised"
-		     : !over_boots ? "iterations"
-		     : restarts	   ? "restart means"
-				   : "boot means",
+		     summaries && !values ? "what was summarised"
+		     : !over_boots	  ? "iterations"
+		     : restarts		  ? "restart means"
+					  : "boot means",
 		     tested ? "" : ", no test");
 	if (!best)
 		return kab_buf_detach(&buf);

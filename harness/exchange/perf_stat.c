@@ -429,6 +429,16 @@ int kab_import_perf_stat(const struct kab_import_source *sources, size_t n,
 	*ret = (struct kab_import){ 0 };
 	if (kab_import_each_file(sources, n, from, read_one, &reader, ret, err))
 		return -1;
+	/* Means of runs that perf has repeated say nothing of boots, wherever the files lie. */
+	if (ret->summaries.n && !ret->n) {
+		free(ret->boots_text);
+		ret->boots_known = false;
+		ret->boots_text =
+			kab_xstrdup("unknown: of what perf stat -r repeated there are only "
+				    "means and how they vary");
+	}
+	if (from->repeat && !ret->summaries.n)
+		kab_import_note(ret, "--repeat says nothing here: no file is of perf stat -r");
 	kab_import_note(ret, "perf does not say which counters are better lower or higher: --lower "
 			     "and --higher do");
 	return 0;
