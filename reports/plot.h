@@ -66,6 +66,7 @@ struct kab_plot_set {
 	size_t n;
 	struct kab_plot_boot *boots; /* owned, in the order of the set */
 	size_t n_boots;
+	bool unplanned; /* nothing was to be measured: of other rows of the run */
 	bool summary; /* only n, mean and spread are known: mean, lo, hi, n_summary */
 	size_t n_summary;
 	double min, q1, median, q3, max; /* over iterations; NAN without */
@@ -130,8 +131,9 @@ bool kab_plot_range(const struct kab_plot *plot, double *lo, double *hi);
 
 /* ---- how kernel k looks, everywhere ---- */
 
-/* Colours that the colour-blind tell apart (Okabe and Ito 2008), as 0xRRGGBB, on white paper; the
- * ninth kernel has the first one again, with another mark. */
+/* Colours that the colour-blind tell apart (Okabe and Ito 2008), as 0xRRGGBB, with a grey in place of
+ * their yellow, which is hardly seen on white; the ninth kernel has the first one again, with another
+ * mark. */
 #define KAB_PLOT_COLOURS 8
 unsigned kab_plot_colour(size_t kernel);
 /* The letter of kernel k in text: x + * % # @ O, then small letters. */

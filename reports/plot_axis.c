@@ -98,7 +98,8 @@ static void log_ticks(struct kab_axis *a, size_t max)
 	a->decimals = -1;
 }
 
-void kab_axis_make(double lo, double hi, const char *unit, size_t max_ticks, struct kab_axis *ret)
+static void make(double lo, double hi, const char *unit, size_t max_ticks, bool may_log,
+		 struct kab_axis *ret)
 {
 	double most = fmax(fabs(lo), fabs(hi));
 
@@ -112,7 +113,7 @@ void kab_axis_make(double lo, double hi, const char *unit, size_t max_ticks, str
 	}
 	ret->lo = lo;
 	ret->hi = hi;
-	ret->log = lo > 0 && hi / lo > KAB_AXIS_LOG_RATIO;
+	ret->log = may_log && lo > 0 && hi / lo > KAB_AXIS_LOG_RATIO;
 	choose_unit(unit, ret);
 	if (max_ticks > KAB_AXIS_TICKS_MAX)
 		max_ticks = KAB_AXIS_TICKS_MAX;
@@ -120,6 +121,17 @@ void kab_axis_make(double lo, double hi, const char *unit, size_t max_ticks, str
 		log_ticks(ret, max_ticks);
 	else
 		linear_ticks(ret, max_ticks);
+}
+
+void kab_axis_make(double lo, double hi, const char *unit, size_t max_ticks, struct kab_axis *ret)
+{
+	make(lo, hi, unit, max_ticks, true, ret);
+}
+
+void kab_axis_make_linear(double lo, double hi, const char *unit, size_t max_ticks,
+			  struct kab_axis *ret)
+{
+	make(lo, hi, unit, max_ticks, false, ret);
 }
 
 double kab_axis_share(const struct kab_axis *a, double value)
@@ -148,14 +160,4 @@ void kab_axis_label(const struct kab_axis *axis, double tick, struct kab_buf *ou
 	}
 	snprintf(text, sizeof(text), "%.6g", shown);
 	kab_buf_adds(out, text);
-}
-
-void kab_axis_number(const struct kab_axis *axis, double value, int decimals, struct kab_buf *out)
-{
-	decimals -= (int)lround(log10(axis->factor));
-	kab_number_fixed(out, value * axis->factor,
-			 decimals < 0		       ? 0
-			 : decimals > KAB_DECIMALS_MAX ? KAB_DECIMALS_MAX
-						       : decimals,
-			 false);
 }

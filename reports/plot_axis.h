@@ -31,13 +31,14 @@ struct kab_axis {
  * max_ticks: 2 to KAB_AXIS_TICKS_MAX.
  */
 void kab_axis_make(double lo, double hi, const char *unit, size_t max_ticks, struct kab_axis *ret);
+/* The same, never logarithmic: for numbers of iterations and percents. */
+void kab_axis_make_linear(double lo, double hi, const char *unit, size_t max_ticks,
+			  struct kab_axis *ret);
 /* 0 at lo, 1 at hi; outside values beyond that. */
 double kab_axis_share(const struct kab_axis *axis, double value);
 /* The cell of n, 0 at lo, clamped: floor(share * n). */
 size_t kab_axis_cell(const struct kab_axis *axis, double value, size_t n);
 /* A tick as printed. */
 void kab_axis_label(const struct kab_axis *axis, double tick, struct kab_buf *out);
-/* A value that has so many decimals in its own unit, in the unit of the axis. */
-void kab_axis_number(const struct kab_axis *axis, double value, int decimals, struct kab_buf *out);
 
 #endif

@@ -82,7 +82,7 @@ static void add_utf8(uint32_t c, struct kab_buf *out)
 void kab_canvas_char(uint32_t c, int kernel, bool colour, struct kab_buf *out)
 {
 	/* The nearest of the 256 to kab_plot_colour(), lighter where that is dark: terminals may be. */
-	static const int codes[KAB_PLOT_COLOURS] = { 32, 166, 36, 175, 178, 74, 245, 185 };
+	static const int codes[KAB_PLOT_COLOURS] = { 32, 166, 36, 175, 178, 74, 250, 242 };
 
 	if (!colour || kernel < 0 || c == ' ') {
 		add_utf8(c, out);

@@ -32,7 +32,7 @@ int kab_plot_kind_parse(const char *word, enum kab_plot_kind *ret)
 unsigned kab_plot_colour(size_t kernel)
 {
 	static const unsigned colours[KAB_PLOT_COLOURS] = {
-		0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x000000, 0xf0e442
+		0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x000000, 0x888888
 	};
 
 	return colours[kernel % KAB_PLOT_COLOURS];
@@ -134,6 +134,13 @@ static struct kab_plot_set *push_set(struct kab_plot *plot, size_t kernel, const
 	return set;
 }
 
+static bool is_unplanned(const struct kab_set_summary *from)
+{
+	const struct kab_sample_set *data = from->data;
+
+	return !kab_set_any(from) && !data->n_planned && !data->n_failed && !data->n_missing;
+}
+
 static void begin_sets(const struct kab_judged_row *row, struct kab_plot *plot)
 {
 	for (size_t k = 0; k < row->n_sets; k++)
@@ -167,6 +174,7 @@ static void add_row(const struct kab_judged_row *row, enum kab_plot_kind kind, c
 
 		describe(from, set);
 		set->trouble = trouble_of(from);
+		set->unplanned = is_unplanned(from);
 		set->values = kab_xcalloc(from->n_values + 1, sizeof(*set->values));
 		set->sorted = kab_sorted_copy(from->values, from->n_values);
 		set->boots = kab_xcalloc(data->n_boots + 1, sizeof(*set->boots));
@@ -268,6 +276,7 @@ static void add_point(struct kab_plot *plot, const struct kab_judged_row *row, c
 			kab_xreallocarray(set->points, set->n_points + 1, sizeof(*set->points));
 		p = &set->points[set->n_points++];
 		*p = (struct kab_plot_point){ .x = x, .text = kab_xstrdup(text) };
+		set->unplanned = (set->n_points == 1 || set->unplanned) && is_unplanned(from);
 		p->value = from->mean;
 		p->lo = from->ci_lo;
 		p->hi = from->ci_hi;

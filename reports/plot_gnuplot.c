@@ -79,8 +79,7 @@ void kab_gnuplot_metric_axis(struct kab_gnuplot *g, char which)
 		kab_axis_label(&g->axis, g->axis.ticks[i], &text);
 		kab_buf_adds(g->out, i ? ", " : "");
 		kab_gnuplot_quote(g->out, kab_buf_str(&text), 40, true);
-		kab_buf_addc(g->out, ' ');
-		kab_gnuplot_number(g, g->axis.ticks[i]);
+		kab_buf_addf(g->out, " %s", kab_buf_str(&text));
 	}
 	kab_buf_addf(g->out, ") nomirror\nset grid %ctics\n", which);
 }
@@ -118,11 +117,24 @@ static void add_absent(struct kab_gnuplot *g)
 
 		for (size_t i = 0; i < set->n_points; i++)
 			there |= isfinite(set->points[i].value) != 0;
-		if (there || set->n || (set->summary && g->plot->kind == KAB_PLOT_STRIP))
+		if (there || set->unplanned || set->n ||
+		    (set->summary && g->plot->kind == KAB_PLOT_STRIP))
 			continue;
 		kab_strv_addf(&g->parts, "keyentry with points pt %d lc rgb '#%06x' %s",
 			      kab_gnuplot_point(set->kernel), kab_plot_colour(set->kernel), title);
 	}
+}
+
+static void add_rest(struct kab_gnuplot *g)
+{
+	char *rest kab_autofree = kab_plot_rest_words(g->plot);
+	struct kab_buf kab_autobuf title = KAB_BUF_INIT;
+
+	if (!rest)
+		return;
+	kab_gnuplot_quote(&title, rest, 100, false);
+	kab_strv_addf(&g->parts, "keyentry with points pt 0 lc rgb '#ffffff' title %s",
+		      kab_buf_str(&title));
 }
 
 static void nothing(struct kab_gnuplot *g)
@@ -177,6 +189,7 @@ static void panel(const struct kab_plot *plot, size_t number, struct kab_buf *ou
 	else
 		nothing(&g);
 	add_absent(&g);
+	add_rest(&g);
 	all = kab_strv_join(&g.parts, ", \\\n  ");
 	kab_buf_addf(out, "plot %s\n", all);
 	kab_strv_release(&g.parts);
@@ -184,11 +197,14 @@ static void panel(const struct kab_plot *plot, size_t number, struct kab_buf *ou
 
 static unsigned height_of(const struct kab_plot *plot)
 {
-	size_t height = FIELD_HEIGHT;
+	size_t height = FIELD_HEIGHT, sets = 0, lines = 0;
 
+	for (size_t k = 0; k < plot->n_sets; k++)
+		sets += !plot->sets[k].unplanned;
+	lines = sets + (sets < plot->n_sets);
 	if (plot->kind == KAB_PLOT_STRIP)
-		height = 110 + LANE * plot->n_sets;
-	return (unsigned)(height + 90 + KEY_LINE * plot->n_sets);
+		height = 110 + LANE * sets;
+	return (unsigned)(height + 90 + KEY_LINE * lines);
 }
 
 void kab_plot_gnuplot(const struct kab_plot *plots, size_t n, enum kab_plot_format format,

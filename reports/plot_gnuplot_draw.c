@@ -103,14 +103,15 @@ static void strip_set(struct kab_gnuplot *g, size_t k, double y)
 			kab_buf_addf(g->out, " %g\n", y - 0.27);
 		}
 		end_data(g);
-		style = kab_xasprintf("with points pt %d ps 1 %s", kab_gnuplot_point(set->kernel),
-				      lc);
+		style = kab_xasprintf("with points pt %d ps 1 lw 1.5 %s",
+				      kab_gnuplot_point(set->kernel), lc);
 		add_part(g, "boot", k, style, "notitle");
 		free(style);
 	}
 	if (isfinite(set->lo) && isfinite(set->hi)) {
 		begin_data(g, "ci", k);
-		kab_gnuplot_number(g, set->lo);
+		/* A bound that a logarithmic axis has no place for lies beyond its end. */
+		kab_gnuplot_number(g, g->axis.log ? fmax(set->lo, g->axis.lo / 2) : set->lo);
 		kab_buf_addc(g->out, ' ');
 		kab_gnuplot_number(g, set->hi);
 		kab_buf_addf(g->out, " %g\n", y - 0.38);
@@ -131,7 +132,7 @@ void kab_gnuplot_strip(struct kab_gnuplot *g)
 {
 	const struct kab_plot *plot = g->plot;
 	char *words kab_autofree = NULL, *note kab_autofree = NULL;
-	bool first = true;
+	size_t lanes = 0, lane;
 
 	kab_gnuplot_metric_axis(g, 'x');
 	words = kab_plot_metric_words(plot, &g->axis);
@@ -139,19 +140,21 @@ void kab_gnuplot_strip(struct kab_gnuplot *g)
 			     "and their %g %% interval",
 			     plot->restarts ? "restart" : "boot", 100 * plot->confidence);
 	kab_gnuplot_below(g, words, note);
-	kab_buf_addf(g->out, "set yrange [0.45:%zu.5]\nset ytics (", plot->n_sets);
+	for (size_t k = 0; k < plot->n_sets; k++)
+		lanes += plot->sets[k].n || plot->sets[k].summary;
+	lane = lanes;
+	kab_buf_addf(g->out, "set yrange [0.45:%zu.5]\nset ytics (", lanes);
 	for (size_t k = 0; k < plot->n_sets; k++) {
 		if (!plot->sets[k].n && !plot->sets[k].summary)
 			continue;
-		kab_buf_adds(g->out, first ? "" : ", ");
+		kab_buf_adds(g->out, lane < lanes ? ", " : "");
 		kab_gnuplot_quote(g->out, plot->sets[k].label, LABEL_MAX, true);
-		kab_buf_addf(g->out, " %zu", plot->n_sets - k);
-		first = false;
+		kab_buf_addf(g->out, " %zu", lane--);
 	}
 	kab_buf_adds(g->out, ") noenhanced\n");
 	for (size_t k = 0; k < plot->n_sets; k++)
 		if (plot->sets[k].n || plot->sets[k].summary)
-			strip_set(g, k, (double)(plot->n_sets - k));
+			strip_set(g, k, (double)lanes--);
 }
 
 /* ---- histogram ---- */
@@ -284,7 +287,8 @@ void kab_gnuplot_order(struct kab_gnuplot *g)
 		end_data(g);
 		lines = kab_xasprintf("using 1:2:3:(0) with vectors nohead lw 2 dt %d %s",
 				      kab_gnuplot_dash(set->kernel), lc);
-		points = kab_xasprintf("with points pt %d ps %g %s", kab_gnuplot_point(set->kernel),
+		points = kab_xasprintf("with points pt %d ps %g lw 1.5 %s",
+				       kab_gnuplot_point(set->kernel),
 				       plot->n_values > 200 ? 0.5 : 0.9, lc);
 		add_part(g, "means", k, lines, "notitle");
 		add_part(g, "order", k, points, title);
@@ -389,7 +393,7 @@ void kab_gnuplot_boots(struct kab_gnuplot *g)
 		kab_buf_addf(&names, " %g", (double)at + ((double)set->n_boots - 1) / 2);
 		at += set->n_boots;
 		lines = kab_xasprintf("using 1:2:3:(0) with vectors nohead lw 3 %s", lc);
-		points = kab_xasprintf("with points pt %d ps 0.8 %s",
+		points = kab_xasprintf("with points pt %d ps 0.8 lw 1.5 %s",
 				       kab_gnuplot_point(set->kernel), lc);
 		add_part(g, "means", k, lines, "notitle");
 		add_part(g, "dots", k, points, title);
@@ -473,6 +477,7 @@ void kab_gnuplot_sweep(struct kab_gnuplot *g)
 	char *name kab_autofree = NULL;
 	struct kab_axis x = { 0 };
 	double lo, hi;
+	size_t shown = 0, ordinal = 0;
 
 	if (!range_x(plot, &lo, &hi))
 		return;
@@ -493,11 +498,13 @@ void kab_gnuplot_sweep(struct kab_gnuplot *g)
 		kab_buf_addf(g->out, " %.5f", kab_axis_share(&x, plot->sets[0].points[i].x));
 	}
 	kab_buf_adds(g->out, ") noenhanced\n");
+	for (size_t k = 0; k < plot->n_sets; k++)
+		shown += !plot->sets[k].unplanned;
 	for (size_t k = 0; k < plot->n_sets; k++) {
 		const struct kab_plot_set *set = &plot->sets[k];
 		double *at = kab_xcalloc(set->n_points + 1, sizeof(*at));
 		/* Beside one another, so that their bars do not hide each other. */
-		double shift = 0.008 * ((double)k - ((double)plot->n_sets - 1) / 2);
+		double shift = 0.008 * ((double)ordinal - ((double)shown - 1) / 2);
 
 		for (size_t i = 0; i < set->n_points; i++)
 			at[i] = round(1e5 * (kab_axis_share(&x, set->points[i].x) + shift)) / 1e5;
@@ -505,6 +512,7 @@ void kab_gnuplot_sweep(struct kab_gnuplot *g)
 			points_data(g, k, at);
 			points_parts(g, k);
 		}
+		ordinal += !set->unplanned;
 		free(at);
 	}
 }

@@ -50,10 +50,11 @@ static void legend_line(struct kab_text_plot *t, const struct kab_plot_set *set,
 
 static void legend(struct kab_text_plot *t)
 {
+	char *rest kab_autofree = kab_plot_rest_words(t->plot);
 	size_t width = 4;
 
 	for (size_t k = 0; k < t->plot->n_sets; k++) {
-		size_t n = kab_text_width(t->plot->sets[k].label);
+		size_t n = t->plot->sets[k].unplanned ? 0 : kab_text_width(t->plot->sets[k].label);
 
 		width = n > width ? n : width;
 	}
@@ -61,7 +62,10 @@ static void legend(struct kab_text_plot *t)
 	if (width > 32)
 		width = 32;
 	for (size_t k = 0; k < t->plot->n_sets; k++)
-		legend_line(t, &t->plot->sets[k], width);
+		if (!t->plot->sets[k].unplanned)
+			legend_line(t, &t->plot->sets[k], width);
+	if (rest)
+		kab_buf_addf(t->out, "  %s\n", rest);
 	kab_buf_addc(t->out, '\n');
 }
 

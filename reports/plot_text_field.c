@@ -66,8 +66,7 @@ void kab_text_plot_order(struct kab_text_plot *t)
 			all[plot->sets[k].values[i].place] =
 				(struct placed){ &plot->sets[k].values[i], k };
 	begin(t, &t->axis, &c);
-	kab_axis_make(0.5, (double)plot->n_values + 0.5, "", 8, &x);
-	x.log = false;
+	kab_axis_make_linear(0.5, (double)plot->n_values + 0.5, "", 8, &x);
 	for (size_t i = 1; i < plot->n_values; i++)
 		borders +=
 			is_border(plot, all[i - 1].value, all[i - 1].set, all[i].value, all[i].set);
@@ -83,13 +82,13 @@ void kab_text_plot_order(struct kab_text_plot *t)
 		kab_canvas_mark(&c, kab_axis_cell(&x, (double)i + 1, c.w),
 				kab_canvas_row(&c, &t->axis, all[i].value->value),
 				plot->sets[all[i].set].kernel);
-	kab_axis_make(1, fmax(1, (double)plot->n_values), "", 8, &x);
+	kab_axis_make_linear(1, fmax(2, (double)plot->n_values), "", 8, &x);
 	n_ticks = 0;
 	for (size_t i = 0; i < x.n_ticks; i++) {
 		double number = x.ticks[i];
 		struct kab_axis cells = { .lo = 0.5, .hi = (double)plot->n_values + 0.5 };
 
-		if (number != floor(number) || number < 1)
+		if (number != floor(number) || number < 1 || number > (double)plot->n_values)
 			continue;
 		ticks[n_ticks].x = kab_axis_cell(&cells, number, c.w);
 		snprintf(ticks[n_ticks++].text, sizeof(ticks[0].text), "%.0f", number);
@@ -183,7 +182,7 @@ void kab_text_plot_cdf(struct kab_text_plot *t)
 		kab_text_plot_say(t, "Nothing to draw: there are no single values.");
 		return;
 	}
-	kab_axis_make(0, 100, "%", 6, &y);
+	kab_axis_make_linear(0, 100, "%", 6, &y);
 	begin(t, &y, &c);
 	kab_axis_make(x->lo, x->hi, t->plot->unit, 8, x);
 	for (size_t k = 0; k < t->plot->n_sets; k++) {
@@ -245,7 +244,7 @@ void kab_text_plot_sweep(struct kab_text_plot *t)
 {
 	const struct kab_plot *plot = t->plot;
 	struct kab_canvas_tick ticks[64];
-	size_t n_ticks = 0, margin, sets = plot->n_sets;
+	size_t n_ticks = 0, margin, sets = 0, ordinal = 0;
 	struct kab_axis x = { 0 };
 	struct kab_canvas c;
 	char *note kab_autofree = NULL, *name kab_autofree = NULL;
@@ -253,25 +252,26 @@ void kab_text_plot_sweep(struct kab_text_plot *t)
 
 	range_x(plot, &lo, &hi);
 	begin(t, &t->axis, &c);
+	for (size_t k = 0; k < plot->n_sets; k++)
+		sets += !plot->sets[k].unplanned;
 	/* Kernels stand beside one another around the value that they share. */
 	margin = sets < 16 ? sets : 16;
 	x.lo = lo;
 	x.hi = hi > lo ? hi : lo + 1;
 	/* Doubling parameters (1, 2, 4 ... 64) are spread evenly. */
 	x.log = lo > 0 && hi / lo >= 8;
-	for (size_t k = 0; k < sets; k++) {
+	for (size_t k = 0; k < plot->n_sets; k++) {
 		const struct kab_plot_set *set = &plot->sets[k];
 
 		for (size_t i = 0; i < set->n_points; i++) {
 			const struct kab_plot_point *p = &set->points[i];
 			double share = hi > lo ? kab_axis_share(&x, p->x) : 0.5;
 			size_t at = margin + (size_t)lround(share * (double)(c.w - 1 - 2 * margin));
-			size_t column =
-				at + 2 * (k % 16) + 1 > margin ? at + 2 * (k % 16) + 1 - margin : 0;
+			size_t right = at + 2 * (ordinal % 16) + 1;
+			size_t column = right > margin ? right - margin : 0;
 
 			if (k == 0 && n_ticks < KAB_ARRAY_SIZE(ticks)) {
-				char *text kab_autofree =
-					kab_plot_name(p->text, t->opts->unicode, 12);
+				char *text kab_autofree = kab_plot_name(p->text, false, 12);
 
 				ticks[n_ticks].x = at;
 				snprintf(ticks[n_ticks++].text, sizeof(ticks[0].text), "%s", text);
@@ -282,6 +282,7 @@ void kab_text_plot_sweep(struct kab_text_plot *t)
 			kab_canvas_mark(&c, column, kab_canvas_row(&c, &t->axis, p->value),
 					set->kernel);
 		}
+		ordinal += !set->unplanned;
 	}
 	kab_canvas_print(&c, &t->axis, ticks, n_ticks, t->opts, t->out);
 	name = kab_plot_name(plot->x_name, t->opts->unicode, 40);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "reports/number.h"
 
 char *kab_plot_metric_words(const struct kab_plot *plot, const struct kab_axis *axis)
 {
@@ -76,10 +77,40 @@ static void add_points_words(const struct kab_plot *plot, const struct kab_plot_
 	}
 }
 
-/* One more than the mean has, where the values have as many. */
-static int median_decimals(const struct kab_plot_set *set)
+/* Decimals of a value of the set in the unit of the axis: as many as were measured, or six digits. */
+static int decimals_of(const struct kab_plot_set *set, const struct kab_axis *axis, double value)
 {
-	return set->decimals > set->mean_decimals + 1 ? set->mean_decimals + 1 : set->decimals;
+	int measured = set->decimals - (int)lround(log10(axis->factor));
+	int digits = kab_number_significant(value * axis->factor, 6);
+
+	measured = measured < 0 ? 0 : measured;
+	return measured < digits ? measured : digits;
+}
+
+/* The mean with the decimals that its interval supports, the median with one more. */
+static void add_centre(const struct kab_plot_set *set, const struct kab_axis *axis, bool median,
+		       struct kab_buf *buf)
+{
+	double value = median ? set->median : set->mean;
+	int supported =
+		kab_number_supported((set->hi - set->lo) / 2 * axis->factor, KAB_DECIMALS_MAX);
+	int most = decimals_of(set, axis, value) + (median ? 0 : 2);
+
+	if (supported < 0)
+		supported = decimals_of(set, axis, value);
+	else
+		supported += median;
+	kab_number_fixed(buf, value * axis->factor, supported < most ? supported : most, false);
+}
+
+char *kab_plot_rest_words(const struct kab_plot *plot)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < plot->n_sets; k++)
+		n += plot->sets[k].unplanned;
+	return n ? kab_xasprintf("not measured here: %zu other kernel%s", n, n == 1 ? "" : "s")
+		 : NULL;
 }
 
 char *kab_plot_set_words(const struct kab_plot *plot, const struct kab_plot_set *set,
@@ -98,12 +129,12 @@ char *kab_plot_set_words(const struct kab_plot *plot, const struct kab_plot_set 
 	if (set->n) {
 		kab_buf_addf(&buf, "%zu in %zu %s%s, median ", set->n, boots, unit,
 			     boots == 1 ? "" : "s");
-		kab_axis_number(axis, set->median, median_decimals(set), &buf);
+		add_centre(set, axis, true, &buf);
 		kab_buf_adds(&buf, ", mean ");
-		kab_axis_number(axis, set->mean, set->mean_decimals, &buf);
+		add_centre(set, axis, false, &buf);
 	} else if (set->summary) {
 		kab_buf_adds(&buf, "a summary, no single values; mean ");
-		kab_axis_number(axis, set->mean, set->mean_decimals, &buf);
+		add_centre(set, axis, false, &buf);
 		kab_buf_addf(&buf, " of %zu", set->n_summary);
 	}
 	if (set->trouble)

@@ -14,4 +14,7 @@ char *kab_plot_head_words(const struct kab_plot *plot, const struct kab_axis *ax
 char *kab_plot_set_words(const struct kab_plot *plot, const struct kab_plot_set *set,
 			 const struct kab_axis *axis);
 
+/* "not measured here: 3 other kernels", or NULL: the sets that are unplanned. */
+char *kab_plot_rest_words(const struct kab_plot *plot);
+
 #endif
