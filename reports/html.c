@@ -50,7 +50,7 @@ static void add_policy(struct kab_buf *out)
 	kab_buf_adds(out, "\">\n");
 }
 
-static void add_head(struct kab_buf *out, const struct kab_html_about *about)
+static void add_head(struct kab_buf *out, const struct kab_html_about *about, bool broad)
 {
 	kab_buf_adds(out, "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n");
 	add_policy(out);
@@ -65,8 +65,8 @@ static void add_head(struct kab_buf *out, const struct kab_html_about *about)
 	}
 	kab_buf_adds(out, "kab report</title>\n<style>");
 	kab_buf_add(out, kab_html_css, kab_html_css_len);
-	kab_buf_adds(out, "</style>\n</head>\n<body>\n"
-			  "<a class=skip href=\"#tables\">Skip to the tables</a>\n<header>\n<h1>");
+	kab_buf_addf(out, "</style>\n</head>\n<body%s>\n", broad ? " class=broad" : "");
+	kab_buf_adds(out, "<a class=skip href=\"#tables\">Skip to the tables</a>\n<header>\n<h1>");
 	kab_html_escape(out, about->title ? about->title : "kab report");
 	kab_buf_adds(out, "</h1>\n");
 	if (about->origin)
@@ -297,7 +297,7 @@ void kab_report_html(const struct kab_judgement *judgement, const struct kab_rep
 	kab_buf_init(&tables, out->max);
 	page.out = &tables;
 	add_tables(&page);
-	add_head(out, about);
+	add_head(out, about, judgement->n_kernels > 2);
 	kab_html_symbols(out, judgement->n_kernels);
 	add_summary(out, judgement);
 	if (preamble)

@@ -255,8 +255,7 @@ void kab_html_table(struct kab_html *page, const struct kab_group *g, bool judge
 		kab_view_other(g, &opts, &t);
 	choose_columns(&t, judged, &list);
 	kab_strv_add(&page->titles, t.title);
-	kab_buf_addf(out, "<section class=\"%s%s\"><h2 id=t%zu>", g->n <= SHORT ? "short" : "long",
-		     kab_group_kernels(g) > 2 ? " broad" : "", id);
+	kab_buf_addf(out, "<section%s><h2 id=t%zu>", g->n <= SHORT ? " class=short" : "", id);
 	kab_html_escape(out, t.title);
 	kab_buf_adds(out, "</h2>\n");
 	lines_of(out, &t.legend, "legend");

@@ -5,11 +5,13 @@ import json
 import os
 import shutil
 import socket
+import struct
 import subprocess
 import tempfile
 import time
 import urllib.error
 import urllib.request
+import zlib
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "PageUp": "\ue00e", "PageDown": "\ue00f",
@@ -33,6 +35,21 @@ def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
+
+
+def unfilter(kind, line, above, step):
+    """A line of a PNG by its filter (RFC 2083, 6)."""
+    out = bytearray(line)
+    for i, byte in enumerate(line):
+        left = out[i - step] if i >= step else 0
+        corner = above[i - step] if i >= step else 0
+        if kind == 4:
+            guess = left + above[i] - corner
+            add = min((left, above[i], corner), key=lambda c: abs(guess - c))
+        else:
+            add = (0, left, above[i], (left + above[i]) // 2)[kind]
+        out[i] = (byte + add) & 255
+    return out
 
 
 class Browser:
@@ -151,6 +168,23 @@ class Browser:
             shot = self.do("GET", "/screenshot")
         with open(path, "wb") as f:
             f.write(base64.b64decode(shot))
+
+    def pixels(self, css):
+        """The colours (red, green, blue) of an element as drawn."""
+        png = base64.b64decode(self.do("GET", "/element/%s/screenshot" % self.find(css)))
+        width, height, _, kind = struct.unpack(">IIBB", png[16:26])
+        at, data = 8, b""
+        while at < len(png):
+            length, name = struct.unpack(">I4s", png[at:at + 8])
+            data += png[at + 8:at + 8 + length] if name == b"IDAT" else b""
+            at += length + 12
+        raw, step = zlib.decompress(data), {2: 3, 6: 4}[kind]
+        line, seen = bytearray(width * step), set()
+        for y in range(height):
+            start = y * (width * step + 1)
+            line = unfilter(raw[start], raw[start + 1:start + 1 + width * step], line, step)
+            seen.update(bytes(line[i:i + 3]) for i in range(0, len(line), step))
+        return {tuple(colour) for colour in seen}
 
     def dark(self, on):
         self.cdp("Emulation.setEmulatedMedia", features=[

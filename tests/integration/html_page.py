@@ -364,10 +364,14 @@ class Page(unittest.TestCase):
         db = e2e_lib.sqlite3.connect(self.path("kab.db"))
         try:
             run = db.execute("SELECT id FROM run WHERE name = 'again'").fetchone()[0]
-            for (trigger,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-                db.execute('DROP TRIGGER "%s"' % trigger)
-            db.execute("UPDATE iteration SET case_name = CAST(? AS TEXT) WHERE run_id = ? AND case_name = 'tiny'",
+            triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+            for name, _ in triggers:
+                db.execute('DROP TRIGGER "%s"' % name)
+            db.execute("UPDATE iteration SET case_name = CAST(? AS TEXT)"
+                       " WHERE run_id = ? AND case_name = 'tiny'",
                        (b"a\x1b[31m\xe2\x80\xae<b>\xff\"", run))
+            for _, sql in triggers:
+                db.execute(sql)
             db.commit()
         finally:
             db.close()
@@ -385,7 +389,7 @@ class Page(unittest.TestCase):
 
     def keys_of(self, column):
         return self.js("""return [...document.querySelector('table.main').tBodies].filter(b => !b.hidden).map(b => {
-            const c = b.rows[0].cells[arguments[0]]; return c.dataset.v === undefined ? null : +c.dataset.v; })""", column)
+            const v = b.rows[0].cells[arguments[0]].dataset.v; return v === undefined ? null : +v; })""", column)
 
     def names(self):
         return self.js("return [...document.querySelector('table.main').tBodies].filter(b => !b.hidden)"
@@ -552,6 +556,20 @@ class Page(unittest.TestCase):
                          features=[{"name": "prefers-color-scheme", "value": "dark"}])
         self.assertEqual(self.js("return getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
 
+    def test_kernels_keep_their_colour(self):
+        self.open()
+        self.js("document.getElementById('all').click()")
+        for k in range(3):
+            colour = self.js("return getComputedStyle(document.documentElement).getPropertyValue(arguments[0]).trim()",
+                             "--k%d" % k)
+            want = tuple(int(colour[i:i + 2], 16) for i in (1, 3, 5))
+            for css in (".summary li:nth-of-type(%d) .swatch" % (k + 1),
+                        "table.main thead th.kern:nth-of-type(%d) .swatch" % (k + 2),
+                        "table.s th:nth-of-type(%d) .swatch" % (k + 1)):
+                self.assertIn(want, self.browser.pixels(css), "kernel %d in %s" % (k, css))
+            for css in ("svg.strip", "svg.plot"):
+                self.assertIn(want, self.browser.pixels(css), "kernel %d in %s" % (k, css))
+
     def test_prints(self):
         self.open()
         self.browser.cdp("Emulation.setEmulatedMedia", media="print")
@@ -576,6 +594,40 @@ class Page(unittest.TestCase):
             self.same(json.loads(self.kab("report", "demo", "--format", "json", status=(5,))))
             self.browser.click("table.main > tbody details summary")
             self.assertTrue(self.js("return document.querySelector('table.main > tbody .plot').checkVisibility()"))
+        finally:
+            self.browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
+
+    def test_many_rows(self):
+        """What is behind many rows becomes elements only when it is asked for."""
+        lines = ["%s,h,,case-%d,,%d,0,time,s,lower,%.4f" % (kernel, row, boot, 10 + row % 7 + boot / 100 + level)
+                 for row in range(410) for kernel, level in (("base", 0), ("patched", row % 5 / 10))
+                 for boot in range(2)]
+        with open(self.path("many.csv"), "w", encoding="ascii") as f:
+            f.write(HEAD + "\n".join(lines) + "\n")
+        self.kab("import", "--csv", self.path("many.csv"), "--name", "many")
+        self.kab("report", "many", "--format", "html", "--output", self.path("many.html"))
+        report = json.loads(self.kab("report", "many", "--format", "json"))
+        self.open("many.html")
+        count = "return document.querySelectorAll('table.main *').length"
+        before = self.js(count)
+        self.assertLess(before, 410 * 25)
+        self.js("document.querySelectorAll('table.main > tbody')[1].rows[0].cells[1].focus()")
+        self.assertIn("stddev", self.pop())
+        self.browser.keys("Home", "Enter")
+        self.assertTrue(self.js("return document.querySelector('svg.plot').checkVisibility()"))
+        self.assertLess(self.js(count), before + 300)
+        button = "table.main thead [data-c='%d'] button" % self.gain_column()
+        self.browser.click(button)
+        keys = self.keys_of(self.gain_column())
+        self.assertEqual(keys, sorted(keys))
+        self.assertEqual(len(keys), 410)
+        self.js("document.getElementById('all').click()")
+        self.same(report)
+        self.assertEqual(self.browser.log("browser"), [])
+        self.browser.cdp("Emulation.setScriptExecutionDisabled", value=True)
+        try:
+            self.open("many.html")
+            self.same(report)
         finally:
             self.browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
 
