@@ -133,11 +133,11 @@ static char *first_folder(const char *below)
 
 /* Folders below the one that was named are boots, when there are any. */
 static int find_boots(const struct kab_import_source *src, size_t folder,
-		      const struct kab_import_files *files, size_t first,
+		      const struct kab_import_files *files, size_t first, size_t end,
 		      const struct kab_import_from *from, char ***ret, bool *ret_folders,
 		      struct kab_err *err)
 {
-	size_t n = files->n - first, loose = 0, deep = 0;
+	size_t n = end - first, loose = 0, deep = 0;
 
 	*ret = kab_xcalloc(n + 1, sizeof(**ret));
 	for (size_t i = 0; i < n; i++) {
@@ -185,20 +185,61 @@ static int end_boots(struct kab_import *import, const struct kab_import_from *fr
 	return 0;
 }
 
+/* The files of one source, [first, end) of all. */
+struct span {
+	const struct kab_import_source *src;
+	size_t index, first, end;
+};
+
+static int read_source(const struct span *span, const struct kab_import_files *files,
+		       const struct kab_import_from *from, kab_import_one *one, void *ctx,
+		       struct boots_seen *seen, struct kab_import *ret, struct kab_err *err)
+{
+	char **boots = NULL;
+	bool folders = false;
+	int rc = 0;
+
+	if (!from->boots)
+		rc = find_boots(span->src, span->index, files, span->first, span->end, from, &boots,
+				&folders, err);
+	seen->with += folders;
+	seen->without += !folders;
+	for (size_t i = span->first; !rc && i < span->end; i++) {
+		struct kab_buf kab_autobuf bytes = KAB_BUF_INIT;
+		char *own kab_autofree = kab_xasprintf("%zu", i + 1);
+		struct kab_import_log log = { .kernel = span->src->kernel };
+
+		kab_import_tell(from, i + 1, files->n);
+		if (!kab_import_matches(files->v[i].path, from)) {
+			kab_import_unread(ret, files->v[i].path, "does not fit --match");
+			continue;
+		}
+		rc = kab_import_read(ret, files->v[i].path, &bytes, err);
+		log.file = files->v[i].path;
+		log.bytes = kab_buf_str(&bytes);
+		log.len = bytes.len;
+		log.cut = bytes.cut;
+		log.boot = from->boots ? own : boots ? boots[i - span->first] : NULL;
+		if (!rc)
+			rc = one(ctx, &log, ret, err);
+	}
+	for (size_t i = 0; boots && i < span->end - span->first; i++)
+		free(boots[i]);
+	free(boots);
+	return rc;
+}
+
 int kab_import_each_file(const struct kab_import_source *sources, size_t n,
 			 const struct kab_import_from *from, kab_import_one *one, void *ctx,
 			 struct kab_import *ret, struct kab_err *err)
 {
+	struct span *spans kab_autofree = kab_xcalloc(n + 1, sizeof(*spans));
 	struct kab_import_files files = { 0 };
 	struct boots_seen seen = { 0 };
-	size_t number = 0;
 	int rc = 0;
 
 	for (size_t s = 0; !rc && s < n; s++) {
-		size_t first = files.n;
-		char **boots = NULL;
-		bool folders = false;
-
+		spans[s] = (struct span){ .src = &sources[s], .index = s, .first = files.n };
 		if (!sources[s].kernel)
 			rc = kab_err_set(err, KAB_ERR_USAGE,
 					 "of which kernel is '%s'? write LABEL=%s, or one --kernel "
@@ -208,33 +249,10 @@ int kab_import_each_file(const struct kab_import_source *sources, size_t n,
 			rc = check_label(sources[s].kernel, err);
 		if (!rc)
 			rc = kab_import_walk(sources[s].path, &files, NULL, ret, err);
-		if (!rc && !from->boots)
-			rc = find_boots(&sources[s], s, &files, first, from, &boots, &folders, err);
-		seen.with += folders;
-		seen.without += !folders;
-		for (size_t i = first; !rc && i < files.n; i++) {
-			struct kab_buf kab_autobuf bytes = KAB_BUF_INIT;
-			char *own kab_autofree = kab_xasprintf("%zu", ++number);
-			struct kab_import_log log = { .kernel = sources[s].kernel };
-
-			if (!kab_import_matches(files.v[i].path, from)) {
-				kab_import_unread(ret, files.v[i].path, "does not fit --match");
-				continue;
-			}
-			rc = kab_import_read(ret, files.v[i].path, &bytes, err);
-			log.file = files.v[i].path;
-			log.bytes = kab_buf_str(&bytes);
-			log.len = bytes.len;
-			log.cut = bytes.cut;
-			log.boot = from->boots ? own : boots ? boots[i - first] : NULL;
-			if (!rc)
-				rc = one(ctx, &log, ret, err);
-			kab_import_tell(from, i + 1, files.n);
-		}
-		for (size_t i = 0; boots && i < files.n - first; i++)
-			free(boots[i]);
-		free(boots);
+		spans[s].end = files.n;
 	}
+	for (size_t s = 0; !rc && s < n; s++)
+		rc = read_source(&spans[s], &files, from, one, ctx, &seen, ret, err);
 	kab_import_files_release(&files);
 	if (!rc && !ret->n && !ret->summaries.n)
 		rc = kab_err_set(err, KAB_ERR_NOT_FOUND, "there is no file to read%s%s",
