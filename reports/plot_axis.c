@@ -41,6 +41,7 @@ static void choose_unit(const char *unit, struct kab_axis *a)
 		/* There is no shorter word than ns, and no longer one than s. */
 		most *= a->factor;
 		unit = a->unit;
+		break;
 	}
 	if (most >= 1e-3 && most < 1e6)
 		return;

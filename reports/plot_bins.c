@@ -65,7 +65,7 @@ bool kab_bins_make(const struct kab_plot *plot, struct kab_bins *ret)
 	}
 	if (!most)
 		return false;
-	ticks = (size_t)fmin(KAB_BINS_MAX - 2, fmax(4, ceil(2 * cbrt((double)most))));
+	ticks = (size_t)fmin(KAB_BINS_MAX - 2, fmax(5, ceil(2 * cbrt((double)most))));
 	kab_axis_make(lo, hi, plot->unit, ticks, &ret->axis);
 	find_edges(lo, hi, ret);
 	ret->count = kab_xcalloc(plot->n_sets * ret->n + 1, sizeof(*ret->count));

@@ -30,7 +30,7 @@ char *kab_plot_head_words(const struct kab_plot *plot, const struct kab_axis *ax
 		[KAB_PLOT_SWEEP] = "mean over ",
 		[KAB_PLOT_CDF] = "percent of the iterations that are at most so large",
 		[KAB_PLOT_BOOTS] = "the iterations of each boot",
-		[KAB_PLOT_HISTORY] = "over time",
+		[KAB_PLOT_HISTORY] = "over time, bars are the interval",
 	};
 	char *metric kab_autofree = kab_plot_metric_words(plot, axis);
 	struct kab_buf buf = KAB_BUF_INIT;
@@ -77,30 +77,28 @@ static void add_points_words(const struct kab_plot *plot, const struct kab_plot_
 	}
 }
 
-/* Decimals of a value of the set in the unit of the axis: as many as were measured, or six digits. */
-static int decimals_of(const struct kab_plot_set *set, const struct kab_axis *axis, double value)
-{
-	int measured = set->decimals - (int)lround(log10(axis->factor));
-	int digits = kab_number_significant(value * axis->factor, 6);
-
-	measured = measured < 0 ? 0 : measured;
-	return measured < digits ? measured : digits;
-}
-
-/* The mean with the decimals that its interval supports, the median with one more. */
+/*
+ * The mean with the decimals that its interval supports, the median with one more if it has them: it
+ * may lie in the middle of two values. No more than were measured allow, or six digits.
+ */
 static void add_centre(const struct kab_plot_set *set, const struct kab_axis *axis, bool median,
 		       struct kab_buf *buf)
 {
-	double value = median ? set->median : set->mean;
+	double value = (median ? set->median : set->mean) * axis->factor;
+	int measured = set->decimals - (int)lround(log10(axis->factor));
 	int supported =
 		kab_number_supported((set->hi - set->lo) / 2 * axis->factor, KAB_DECIMALS_MAX);
-	int most = decimals_of(set, axis, value) + (median ? 0 : 2);
+	int most = kab_number_significant(value, 6);
 
+	if (measured < 0)
+		measured = 0;
+	measured = median ? kab_number_decimals(value, measured + 1) : measured + 2;
 	if (supported < 0)
-		supported = decimals_of(set, axis, value);
+		supported = median ? measured : measured - 2;
 	else
 		supported += median;
-	kab_number_fixed(buf, value * axis->factor, supported < most ? supported : most, false);
+	most = measured < most ? measured : most;
+	kab_number_fixed(buf, value, supported < most ? supported : most, false);
 }
 
 char *kab_plot_rest_words(const struct kab_plot *plot)
