@@ -7,6 +7,7 @@
 import argparse
 import os
 import random
+import resource
 import statistics
 import subprocess
 import sys
@@ -24,8 +25,8 @@ document.body.offsetHeight;
 return performance.now() - t;
 """
 LOAD = """
-const n = performance.getEntriesByType("navigation")[0];
-return [n.domInteractive, n.loadEventEnd];
+document.body.offsetHeight;
+return performance.getEntriesByType("navigation")[0].loadEventEnd;
 """
 ACTIONS = {
     "sort by gain": "() => [...document.querySelectorAll('thead button')].find(b => b.textContent === 'gain').click()",
@@ -54,26 +55,46 @@ def write_rows(path, args):
 
 
 def timed(argv, repeats, out):
-    times = []
+    """Medians of wall and CPU time, in ms."""
+    walls, cpus = [], []
     for _ in range(repeats):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         begin = time.perf_counter()
         with open(out, "wb") as f:
             subprocess.run(argv, stdout=f, check=True)
-        times.append((time.perf_counter() - begin) * 1e3)
-    return statistics.median(times)
+        walls.append((time.perf_counter() - begin) * 1e3)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpus.append((after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime) * 1e3)
+    return statistics.median(walls), statistics.median(cpus)
+
+
+def busy(browser):
+    """CPU time of the page's main thread so far, in ms."""
+    metrics = browser.cdp("Performance.getMetrics")["metrics"]
+    return next(m["value"] for m in metrics if m["name"] == "TaskDuration") * 1e3
 
 
 def in_browser(url, repeats):
-    results = {}
+    walls, cpus = {}, {}
+
+    def measured(name, work):
+        before = busy(browser)
+        walls.setdefault(name, []).append(work())
+        cpus.setdefault(name, []).append(busy(browser) - before)
+
+    def load():
+        browser.open(url)
+        return browser.js(LOAD)
+
     with html_browser.Browser() as browser:
+        browser.cdp("Performance.enable", timeDomain="threadTicks")
         for _ in range(repeats):
-            browser.open(url)
-            for name, value in zip(("parsed", "loaded and laid out"), browser.js(LOAD)):
-                results.setdefault(name, []).append(value)
+            browser.open("about:blank")
+            measured("load and lay out", load)
             for name, action in ACTIONS.items():
-                results.setdefault(name, []).append(browser.js(TIMED % action))
+                measured(name, lambda script=TIMED % action: browser.js(script))
         version = browser.cdp("Browser.getVersion")["product"]
-    return version, {n: statistics.median(v) for n, v in results.items()}
+    return version, {n: (statistics.median(walls[n]), statistics.median(cpus[n])) for n in walls}
 
 
 def main():
@@ -92,24 +113,21 @@ def main():
         kab = [os.path.abspath(args.kab), "--db", db]
         subprocess.run([*kab, "import", "--csv", csv, "--name", "rows"], check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
-        text = timed([*kab, "report", "rows"], args.repeats, os.devnull)
-        html = timed([*kab, "report", "rows", "--format", "html"], args.repeats, page)
+        times = {"kab report": timed([*kab, "report", "rows"], args.repeats, os.devnull),
+                 "kab report --format html": timed([*kab, "report", "rows", "--format", "html"], args.repeats, page)}
         print("### Page of %d rows x 2 kernels x %d boots x %d iterations\n" % (args.rows, args.boots, args.iterations))
-        print("| what | figure |\n|---|---|")
-        print("| kab report | %.0f ms |" % text)
-        print("| kab report --format html | %.0f ms |" % html)
-        print("| size of the page | %.2f MB |" % (os.path.getsize(page) / 1e6))
-        gz = subprocess.run(["gzip", "-c", page], stdout=subprocess.PIPE, check=True).stdout
-        print("| the same, compressed by gzip | %.2f MB |" % (len(gz) / 1e6))
-        reason = html_browser.missing()
-        if reason:
-            print("\nNot opened: %s." % reason)
-            return
-        version, times = in_browser("file://" + os.path.abspath(page), args.repeats)
-        for name, value in times.items():
-            print("| %s | %.0f ms |" % (name, value))
-        print("\n%s, %d CPUs, load %s at the end; medians of %d." %
-              (version, os.cpu_count(), " ".join("%.1f" % x for x in os.getloadavg()), args.repeats))
+        size = os.path.getsize(page) / 1e6
+        gz = len(subprocess.run(["gzip", "-c", page], stdout=subprocess.PIPE, check=True).stdout) / 1e6
+        print("%.2f MB, compressed by gzip %.2f MB.\n" % (size, gz))
+        version, reason = "no browser", html_browser.missing()
+        if not reason:
+            version, more = in_browser("file://" + os.path.abspath(page), args.repeats)
+            times.update(more)
+        print("| what | wall, ms | CPU, ms |\n|---|---|---|")
+        for name, (wall, cpu) in times.items():
+            print("| %s | %.0f | %.0f |" % (name, wall, cpu))
+        print("\n%s, %d CPUs, load %s at the end; medians of %d. CPU in the browser is that of the page's main thread." %
+              (reason or version, os.cpu_count(), " ".join("%.1f" % x for x in os.getloadavg()), args.repeats))
 
 
 if __name__ == "__main__":
