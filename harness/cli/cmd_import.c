@@ -274,6 +274,8 @@ static void say_what_was_found(struct kab_cli *cli, const struct kab_import *imp
 {
 	size_t said = 0, more = 0;
 
+	if (import->boots_text)
+		kab_cli_say(cli, "kab: note: boots: %s", import->boots_text);
 	say_list(cli, "note", &import->notes);
 	say_unread(cli, &import->unread);
 	for (size_t i = 0; i < import->n; i++) {

@@ -46,6 +46,8 @@ char *kab_imported_text(const struct kab_run_info *run)
 	count(&buf, (size_t)json_integer_value(json_object_get(import, "files")), "file", "files");
 	if (run->n_failed)
 		kab_buf_addf(&buf, ", %zu failed", run->n_failed);
+	if (run->n_iterations)
+		kab_buf_adds(&buf, ", order not recorded");
 	if (!boots || !*boots)
 		boots = "unknown: nothing says which values share one";
 	kab_buf_addf(&buf, "; boots: %s", boots);

@@ -29,8 +29,7 @@ struct parts {
 struct reader {
 	const struct kab_import_from *from;
 	const struct kab_runner *runner;
-	struct kab_strv runs; /* "KERNEL PATH" of each folder of a run that was read */
-	struct kab_strv releases; /* "KERNEL RELEASE" */
+	struct kab_strv kernels, releases; /* which kernel ran which release: pairs */
 };
 
 static bool is_iter(const char *name)
@@ -135,7 +134,7 @@ static void note_release(struct reader *r, const char *kernel, const char *path,
 {
 	struct kab_buf kab_autobuf bytes = KAB_BUF_INIT;
 	struct kab_strv kab_autostrv words = KAB_STRV_INIT;
-	char *shown kab_autofree = NULL, *entry kab_autofree = NULL;
+	char *shown kab_autofree = NULL;
 
 	kab_buf_init(&bytes, UNAME_MAX);
 	if (kab_import_read(ret, path, &bytes, NULL))
@@ -144,10 +143,21 @@ static void note_release(struct reader *r, const char *kernel, const char *path,
 	if (words.n < 3)
 		return;
 	shown = kab_import_shown(words.v[2]);
-	entry = kab_xasprintf("%s %s", kernel, shown);
-	if (kab_strv_has(&r->releases, entry))
-		return;
-	kab_strv_add(&r->releases, entry);
+	for (size_t i = 0; i < r->kernels.n; i++) {
+		bool kernel_is = !strcmp(r->kernels.v[i], kernel);
+		bool release_is = !strcmp(r->releases.v[i], shown);
+
+		if (kernel_is && release_is)
+			return;
+		if (kernel_is)
+			kab_import_caveat(ret, "%s ran more than one release: %s and %s", kernel,
+					  r->releases.v[i], shown);
+		else if (release_is)
+			kab_import_caveat(ret, "%s and %s ran one and the same release: %s",
+					  r->kernels.v[i], kernel, shown);
+	}
+	kab_strv_add(&r->kernels, kernel);
+	kab_strv_add(&r->releases, shown);
 	kab_import_note(ret, "%s ran %s (kernel.version)", kernel, shown);
 }
 
@@ -191,7 +201,7 @@ static int read_file(struct reader *r, const struct kab_import_source *src,
 		     const struct kab_import_file *file, struct kab_import *ret,
 		     struct kab_err *err)
 {
-	char *run kab_autofree = NULL, *entry kab_autofree = NULL;
+	char *run kab_autofree = NULL;
 	const char *kernel = src->kernel, *why;
 	char groups[16] = "";
 	struct parts p;
@@ -221,9 +231,6 @@ static int read_file(struct reader *r, const struct kab_import_source *src,
 				 "the name of '%s' is no label of a kernel: write LABEL=%s", shown,
 				 shown);
 	} else {
-		entry = kab_xasprintf("%s %s", kernel, run);
-		if (!kab_strv_has(&r->runs, entry))
-			kab_strv_add(&r->runs, entry);
 		rc = read_result(r, &p, kernel, file->path, r->from->boots ? run : NULL, groups,
 				 ret, err);
 	}
@@ -273,7 +280,7 @@ int kab_import_mmtests(const struct kab_import_source *sources, size_t n,
 	if (!rc)
 		end_boots(&r, ret);
 	kab_import_files_release(&files);
-	kab_strv_release(&r.runs);
+	kab_strv_release(&r.kernels);
 	kab_strv_release(&r.releases);
 	free(ends);
 	return rc;

@@ -38,6 +38,7 @@ struct file {
 	size_t strange, first_strange; /* lines that are none of perf stat */
 	size_t metrics; /* lines with a derived metric only */
 	bool decimal_comma;
+	bool kept; /* its bytes are with an iteration already */
 	struct kab_err *err;
 };
 
@@ -277,30 +278,6 @@ static int read_line(struct file *f, char *line)
 	return rc;
 }
 
-static int read_lines(struct file *f, const struct kab_import_log *log)
-{
-	const char *p = log->bytes, *end = log->bytes + log->len;
-	int rc = 0;
-
-	while (!rc && p < end) {
-		const char *eol = memchr(p, '\n', (size_t)(end - p));
-		size_t n = eol ? (size_t)(eol - p) : (size_t)(end - p);
-
-		f->line++;
-		/* The longest line of perf is a few hundred bytes; what is longer is not from it. */
-		if (n > 65536) {
-			if (!f->strange++)
-				f->first_strange = f->line;
-		} else {
-			char *line kab_autofree = kab_xstrndup(p, n);
-
-			rc = read_line(f, line);
-		}
-		p += n + 1;
-	}
-	return rc;
-}
-
 static void note_file(const struct file *f, struct kab_import *ret)
 {
 	if (f->strange)
@@ -314,12 +291,26 @@ static void note_file(const struct file *f, struct kab_import *ret)
 				f->shown, f->metrics, f->metrics == 1 ? "" : "s");
 	if (f->decimal_comma)
 		kab_import_note(ret, "%s: decimal commas were read as points", f->shown);
+}
+
+/* What a number alone does not tell of a run. */
+static void note_counters(const struct file *f, struct kab_import *ret)
+{
 	for (size_t i = 0; i < f->counters.n; i++) {
 		const struct counter *c = &f->counters.v[i];
+		size_t before = 0;
 
 		if (c->running_pct < 99.995 && !c->word)
 			kab_import_note(ret, "%s: %s was counted %.4g %% of the time and scaled",
 					f->shown, c->event, c->running_pct);
+		for (size_t k = 0; k < i; k++)
+			before += !strcmp(f->counters.v[k].event, c->event);
+		if (before == 1)
+			kab_import_note(
+				ret,
+				"%s: %s stands there more than once: repeated values of one "
+				"run",
+				f->shown, c->event);
 	}
 }
 
@@ -356,7 +347,7 @@ static int add_summaries(const struct reader *r, const struct file *f,
 	return 0;
 }
 
-static void add_samples(const struct file *f, const struct kab_import_log *log,
+static void add_samples(struct file *f, const struct kab_import_log *log,
 			const struct kab_import_place *place, struct kab_import *ret)
 {
 	struct kab_import_iter *it = kab_import_add(ret, place, log->boot);
@@ -371,9 +362,11 @@ static void add_samples(const struct file *f, const struct kab_import_log *log,
 		else
 			kab_samples_add(&it->samples, c->event, c->unit, KAB_DIR_NONE, c->value);
 	}
-	it->log = kab_xmemdup(log->len ? log->bytes : "", log->len ? log->len : 1);
-	it->log_len = log->len;
-	it->log_cut = log->cut;
+	if (!f->kept) {
+		it->log = kab_xmemdup(log->len ? log->bytes : "", log->len ? log->len : 1);
+		it->log_len = log->len;
+	}
+	f->kept = true;
 	if (!it->samples.n) {
 		kab_import_fail(ret, it,
 				words.len ? kab_buf_str(&words) : "no counter of perf stat in it");
@@ -384,39 +377,95 @@ static void add_samples(const struct file *f, const struct kab_import_log *log,
 	}
 }
 
-static int read_one(void *ctx, const struct kab_import_log *log, struct kab_import *ret,
-		    struct kab_err *err)
+static void forget_counters(struct file *f)
 {
-	struct reader *r = ctx;
+	for (size_t i = 0; i < f->counters.n; i++) {
+		free(f->counters.v[i].event);
+		free(f->counters.v[i].unit);
+		free(f->counters.v[i].word);
+	}
+	free(f->counters.v);
+	f->counters.v = NULL;
+	f->counters.n = f->counters.cap = 0;
+}
+
+/* What was read so far is one run of perf stat. */
+static int end_run(struct reader *r, struct file *f, const struct kab_import_log *log,
+		   struct kab_import *ret)
+{
 	struct kab_import_place place = { .kernel = log->kernel,
 					  .host = r->from->host,
 					  .case_name = r->case_name,
 					  .runner = RUNNER };
+	bool repeated = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < f->counters.n; i++)
+		repeated |= !isnan(f->counters.v[i].error_pct);
+	for (size_t i = 0; !rc && i < f->counters.n; i++)
+		if (!f->counters.v[i].word)
+			rc = kab_import_judge(ret, r->case_name, RUNNER, f->counters.v[i].event,
+					      f->counters.v[i].unit, KAB_DIR_NONE, f->shown,
+					      f->err);
+	if (!rc && repeated)
+		rc = add_summaries(r, f, &place, ret);
+	else if (!rc)
+		add_samples(f, log, &place, ret);
+	note_counters(f, ret);
+	forget_counters(f);
+	return rc;
+}
+
+/* With -o FILE --append a file has several runs, each below such a line. */
+static bool begins_run(const char *line)
+{
+	return !strncmp(line, "# started on", 12);
+}
+
+static int read_lines(struct reader *r, struct file *f, const struct kab_import_log *log,
+		      struct kab_import *ret)
+{
+	const char *p = log->bytes, *end = log->bytes + log->len;
+	int rc = 0;
+
+	while (!rc && p < end) {
+		const char *eol = memchr(p, '\n', (size_t)(end - p));
+		size_t n = eol ? (size_t)(eol - p) : (size_t)(end - p);
+
+		f->line++;
+		/* The longest line of perf is a few hundred bytes; what is longer is not from it. */
+		if (n > 65536) {
+			if (!f->strange++)
+				f->first_strange = f->line;
+		} else {
+			char *line kab_autofree = kab_xstrndup(p, n);
+
+			if (begins_run(line) && f->counters.n)
+				rc = end_run(r, f, log, ret);
+			if (!rc)
+				rc = read_line(f, line);
+		}
+		p += n + 1;
+	}
+	return rc;
+}
+
+static int read_one(void *ctx, const struct kab_import_log *log, struct kab_import *ret,
+		    struct kab_err *err)
+{
 	char *shown kab_autofree = kab_import_shown(log->file);
 	struct file f = { .shown = shown, .err = err };
-	bool repeated = false;
-	int rc = read_lines(&f, log);
+	int rc;
 
-	for (size_t i = 0; i < f.counters.n; i++)
-		repeated |= !isnan(f.counters.v[i].error_pct);
-	for (size_t i = 0; !rc && i < f.counters.n; i++)
-		if (!f.counters.v[i].word)
-			rc = kab_import_judge(ret, r->case_name, RUNNER, f.counters.v[i].event,
-					      f.counters.v[i].unit, KAB_DIR_NONE, shown, err);
-	if (!rc && log->cut)
-		rc = kab_err_set(err, KAB_ERR_PARSE, "%s: longer than %zu bytes", shown, log->len);
-	if (!rc && repeated)
-		rc = add_summaries(r, &f, &place, ret);
-	else if (!rc)
-		add_samples(&f, log, &place, ret);
+	if (log->cut)
+		return kab_err_set(err, KAB_ERR_PARSE, "%s: longer than %zu bytes", shown,
+				   log->len);
+	rc = read_lines(ctx, &f, log, ret);
+	if (!rc)
+		rc = end_run(ctx, &f, log, ret);
 	if (!rc)
 		note_file(&f, ret);
-	for (size_t i = 0; i < f.counters.n; i++) {
-		free(f.counters.v[i].event);
-		free(f.counters.v[i].unit);
-		free(f.counters.v[i].word);
-	}
-	free(f.counters.v);
+	forget_counters(&f);
 	return rc;
 }
 

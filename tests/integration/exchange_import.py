@@ -228,6 +228,14 @@ class Mmtests(Import):
         self.assertIn("without a reboot", self.text())
         self.assertIn("6.12-patched ran 6.12.0-patched", self.kab("show")[0])
 
+    def test_a_label_is_one_kernel(self):
+        top = os.path.join(DATA, "mmtests")
+        self.load("--from", "mmtests", "--kernel", "k", top)
+        self.assertIn("k ran more than one release: 6.12.0-patched and 6.12.0-vanilla", self.text())
+        subprocess.run(["cp", "-r", os.path.join(top, "6.12-vanilla"), self.path("same")], check=True)
+        self.load("--from", "mmtests", "a=" + os.path.join(top, "6.12-vanilla"), "b=" + self.path("same"))
+        self.assertIn("a and b ran one and the same release: 6.12.0-vanilla", self.text())
+
     def test_a_run_a_boot_if_the_user_says_so(self):
         words = []
         os.mkdir(self.path("log"))
@@ -342,6 +350,16 @@ class PerfStat(Import):
         self.assertAlmostEqual(row["sets"][0]["mean"], (24.1 + 25.0 + 23.5) / 3)
         self.assertEqual(next(r for r in rows if r["metric"] == "context-switches")["direction"], "none")
         self.assertRegex(err, r"b0.csv: 1 line \(the first is 1\) are not of perf stat|b0.csv: 1 line")
+
+    def test_a_file_with_several_runs(self):
+        """perf stat -o FILE --append"""
+        text = "".join(f"# started on Mon\n\n{v},msec,task-clock,24097394,100.00,,\n" for v in (1.0, 2.0, 4.5))
+        rows, _ = self.load("--from", "perf-stat", "k=" + self.write("many.csv", text))
+        self.assertEqual((rows[0]["sets"][0]["n"], rows[0]["sets"][0]["mean"]), (3, 2.5))
+        rows, err = self.load("--from", "perf-stat", "k=" + self.write("twice.csv", self.PLAIN + self.PLAIN.replace("24.10", "26.10")))
+        clock = next(r for r in rows if r["metric"] == "task-clock")["sets"][0]
+        self.assertEqual((clock["n"], round(clock["mean"], 9)), (1, 25.1))
+        self.assertIn("task-clock stands there more than once", err)
 
     def test_repeated_is_a_summary(self):
         a, b = self.write("a.csv", self.REPEATED), self.write("b.csv", self.REPEATED.replace("0.62", "0.60"))
