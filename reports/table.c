@@ -37,18 +37,11 @@ void kab_table_release(struct kab_table *t)
 /* A cell is on one line, whatever a host or a file put into a name. */
 static char *one_line(const char *text)
 {
-	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 	struct kab_buf line = KAB_BUF_INIT;
 
 	if (!text || kab_text_is_line(text))
 		return kab_xstrdup(text);
-	kab_text_escape(&buf, text, strlen(text));
-	for (const char *p = kab_buf_str(&buf); *p; p++) {
-		if (*p == '\n' || *p == '\t')
-			kab_buf_addf(&line, "\\x%02x", *p);
-		else
-			kab_buf_addc(&line, *p);
-	}
+	kab_text_escape_line(&line, text);
 	return kab_buf_detach(&line);
 }
 
@@ -198,9 +191,10 @@ void kab_cell_print(const struct kab_cell *cell, struct kab_buf *buf)
 void kab_wrap(struct kab_strv *lines, const char *text, size_t width, size_t indent)
 {
 	struct kab_buf kab_autobuf line = KAB_BUF_INIT;
+	char *safe kab_autofree = one_line(text); /* names in it cannot end a line */
 	bool fresh = true; /* nothing but indentation on this line */
 
-	while (*text) {
+	for (text = safe; *text;) {
 		size_t blanks = strspn(text, " "), word = strcspn(text + blanks, " ");
 
 		if (!fresh && line.len + blanks + word > width) {

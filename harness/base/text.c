@@ -75,6 +75,16 @@ void kab_text_escape(struct kab_buf *buf, const char *bytes, size_t n)
 	}
 }
 
+void kab_text_escape_line(struct kab_buf *buf, const char *text)
+{
+	for (size_t n; *text; text += n) {
+		n = strcspn(text, "\n\t");
+		kab_text_escape(buf, text, n);
+		if (text[n])
+			kab_buf_addf(buf, "\\x%02x", text[n++]);
+	}
+}
+
 size_t kab_text_show(struct kab_buf *buf, const char *bytes, size_t n, bool more)
 {
 	const unsigned char *p = (const unsigned char *)bytes;

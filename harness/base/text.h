@@ -13,6 +13,8 @@
 /* Append bytes that came from elsewhere so that a terminal cannot be driven by them: printable
  * ASCII and valid UTF-8 (without C1 controls) as they are, LF kept, TAB kept, everything else as \xNN. */
 void kab_text_escape(struct kab_buf *buf, const char *bytes, size_t n);
+/* The same for a name or a cell: LF and TAB are escaped, too. */
+void kab_text_escape_line(struct kab_buf *buf, const char *text);
 /*
  * As kab_text_escape, for a stream of output that may be JSON or CSV: CR LF stays, and well-formed
  * controls (DEL, C1, bidirectional marks) become \uNNNN. more: bytes will follow, so that the first part

@@ -33,8 +33,8 @@ static int print_runs(struct kab_cli *cli, struct kab_store *store, int64_t max,
 
 		if (max && i == (size_t)max)
 			break;
-		kab_text_escape(&name, r->name, strlen(r->name));
-		kab_text_escape(&suite, r->suite_name, strlen(r->suite_name));
+		kab_text_escape_line(&name, r->name);
+		kab_text_escape_line(&suite, r->suite_name);
 		/* Summaries are no iterations that could be counted. */
 		if (r->n_summaries)
 			kab_buf_addf(&suite, " (%zu summar%s)", r->n_summaries,

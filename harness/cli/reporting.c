@@ -132,8 +132,10 @@ static int explain(const struct kab_judgement *j, const char *what, struct kab_b
 			kab_judge_explain(j, r, &lines);
 		}
 	}
-	for (size_t i = 0; i < lines.n; i++)
-		kab_buf_addf(out, "%s\n", lines.v[i]);
+	for (size_t i = 0; i < lines.n; i++) {
+		kab_text_escape_line(out, lines.v[i]);
+		kab_buf_addc(out, '\n');
+	}
 	if (found)
 		return 0;
 	for (size_t r = 0; r < j->n; r++)
