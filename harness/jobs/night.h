@@ -38,6 +38,7 @@ struct kab_night {
 	size_t regressed, improved, open;
 	bool failures; /* results failed or are missing */
 	bool results; /* something of the test kernel was measured */
+	bool blind; /* no source could be read */
 	bool closing; /* the window of this night is over: nothing is measured any more */
 	bool stopped; /* by the user */
 };

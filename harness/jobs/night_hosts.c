@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "engine/probe.h"
 #include "jobs/night.h"
 
@@ -28,24 +29,28 @@ struct kab_night_host *kab_night_host(struct kab_night *night, const char *name)
 	return NULL;
 }
 
-/* With --now a night begins at once and is as long as a window of the host. */
+/*
+ * Most hosts have the window of the night. One with times of its own has them in the same night; when
+ * that was begun by hand they are as far from its begin as they are in an ordinary night.
+ */
 static void set_window(struct kab_night *night, struct kab_night_host *h)
 {
 	const struct kab_window_def *def = kab_nightly_window(night->c, h->host->name);
+	const int64_t day = 24 * 3600 * KAB_NS_PER_S;
+	struct kab_window usual;
 
-	kab_window_of(def, night->window.date, &h->window);
-	if (night->env->now) {
-		h->window.to_ns = night->window.from_ns + (h->window.to_ns - h->window.from_ns);
-		h->window.from_ns = night->window.from_ns;
+	h->window = night->window;
+	if (def == &night->c->window)
 		return;
-	}
+	kab_window_of(&night->c->window, night->window.date, &usual);
+	kab_window_of(def, night->window.date, &h->window);
 	/* A window that begins after midnight belongs to the night that began the day before. */
-	if (h->window.to_ns <= night->window.from_ns) {
-		int64_t day = 24 * 3600 * INT64_C(1000000000);
-
+	if (h->window.to_ns <= usual.from_ns) {
 		h->window.from_ns += day;
 		h->window.to_ns += day;
 	}
+	h->window.from_ns += night->window.from_ns - usual.from_ns;
+	h->window.to_ns += night->window.from_ns - usual.from_ns;
 }
 
 static int add_host(struct kab_night *night, const struct kab_lab_host *host,
@@ -99,8 +104,9 @@ int kab_night_find_hosts(struct kab_night *night, struct kab_err *err)
 	return status;
 }
 
-static void failed(struct kab_night_host *h, const char *reason)
+static void failed(struct kab_night *night, struct kab_night_host *h, const char *reason)
 {
+	night->failures = true;
 	h->tried = true;
 	h->failed = true;
 	free(h->reason);
@@ -121,7 +127,7 @@ static int probe_given(struct kab_night *night, struct kab_err *err)
 			h->probed = true;
 			continue;
 		}
-		failed(h, why.text);
+		failed(night, h, why.text);
 		if (kab_night_remark(night, "host", h->host->name, err, "%s", why.text) < 0)
 			return -1;
 	}
@@ -154,7 +160,7 @@ int kab_night_probe(struct kab_night *night, struct kab_err *err)
 			night->stopped = true;
 			continue;
 		}
-		failed(h, list[i].err.text);
+		failed(night, h, list[i].err.text);
 		if (status == 0)
 			status = kab_night_remark(night, "host", h->host->name, err, "%s",
 						  list[i].err.text);

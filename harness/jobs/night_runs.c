@@ -193,6 +193,7 @@ static int preflight(struct kab_night *night, struct kab_night_host *h,
 			return -1;
 	if (!problems.n)
 		return 0;
+	night->failures = true;
 	h->tried = true;
 	h->failed = true;
 	free(h->reason);

@@ -131,6 +131,26 @@ int kab_store_night_begin(struct kab_store *store, const char *tree, const char 
 	return kab_tx_end(store, rc, err, "begin the night %s of %s", date, tree);
 }
 
+int kab_store_night_running(struct kab_store *store, const char *tree, struct kab_night_row *ret,
+			    struct kab_err *err)
+{
+	KAB_AUTOSTMT stmt = NULL;
+	int rc;
+
+	KAB_STORE_GUARD(store);
+	stmt = kab_sql_query(store, err,
+			     "SELECT " NIGHT_COLUMNS " FROM nightly_night WHERE tree = ?"
+			     " AND state = 'running' ORDER BY id DESC LIMIT 1",
+			     "s", tree);
+	if (!stmt)
+		return -1;
+	rc = kab_sql_step(store, stmt, err);
+	if (rc <= 0)
+		return rc < 0 ? -1 : 1;
+	fill_night(stmt, ret);
+	return 0;
+}
+
 int kab_store_night_list(struct kab_store *store, const char *tree, size_t max,
 			 struct kab_night_row **ret, size_t *ret_n, struct kab_err *err)
 {

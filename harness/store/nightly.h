@@ -30,6 +30,9 @@ int kab_store_night_begin(struct kab_store *store, const char *tree, const char 
 			  struct kab_night_row *ret, bool *ret_new, struct kab_err *err);
 int kab_store_night_find(struct kab_store *store, const char *tree, const char *date,
 			 struct kab_night_row *ret, struct kab_err *err);
+/* The night that was begun and not ended. */
+int kab_store_night_running(struct kab_store *store, const char *tree, struct kab_night_row *ret,
+			    struct kab_err *err);
 /* The newest max ones, newest first; caller releases each and frees the array. */
 int kab_store_night_list(struct kab_store *store, const char *tree, size_t max,
 			 struct kab_night_row **ret, size_t *ret_n, struct kab_err *err);

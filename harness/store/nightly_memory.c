@@ -49,9 +49,9 @@ void kab_night_mail_row_release(struct kab_night_mail_row *r)
 
 /* ---- kernels ---- */
 
-#define KERNEL_COLUMNS                                                                   \
-	"id, identity, source, label, spec, commit_id, describe, is_release, measured, " \
-	"seen_wall_ns"
+#define KERNEL_COLUMNS                                                                         \
+	"id, identity, source, label, spec, commit_id, describe, is_release, tried, measured," \
+	" seen_wall_ns"
 
 static int fill_kernel(struct kab_store *store, sqlite3_stmt *stmt, struct kab_night_kernel *k,
 		       struct kab_err *err)
