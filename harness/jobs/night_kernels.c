@@ -7,6 +7,7 @@
 #include "engine/install.h"
 #include "jobs/history.h"
 #include "jobs/night.h"
+#include "publish/fetch.h"
 
 void kab_night_kernels_release(struct kab_night_kernels *k)
 {
@@ -23,9 +24,12 @@ static int identify(struct kab_kernel *kernel, struct kab_err *err)
 	for (size_t i = 0; kernel->by_host && i < kernel->by_host->n; i++)
 		if (identify(&kernel->by_host->v[i], err) < 0)
 			return -1;
-	if (!kernel->by_host && kab_install_has_files(kernel))
-		return kab_install_identify(kernel, err);
-	return 0;
+	if (kernel->by_host || !kab_install_has_files(kernel))
+		return 0;
+	/* Only a look at the plan comes here with files that are not fetched. */
+	if (kernel->sources.n && kab_fetch_is_url(kernel->sources.v[0]))
+		return 0;
+	return kab_install_identify(kernel, err);
 }
 
 int kab_night_add_kernel(struct kab_kernel_list *list, const char *label, const char *spec,
