@@ -145,6 +145,17 @@ static void nothing(struct kab_gnuplot *g)
 	kab_strv_add(&g->parts, "NaN notitle");
 }
 
+/* What stands beside an axis: upright there is less room, and the title has the whole name. */
+static char *axis_words(const struct kab_plot *plot, const struct kab_axis *axis, bool along)
+{
+	char *metric kab_autofree = kab_plot_name(plot->metric, true, 22);
+	struct kab_plot cut = *plot;
+
+	if (!along)
+		cut.metric = metric;
+	return kab_plot_metric_words(&cut, axis);
+}
+
 static void panel(const struct kab_plot *plot, size_t number, struct kab_buf *out)
 {
 	static void (*const draw[KAB_PLOT_KINDS])(struct kab_gnuplot *) = {
@@ -168,7 +179,7 @@ static void panel(const struct kab_plot *plot, size_t number, struct kab_buf *ou
 		kab_axis_make(lo, hi, plot->unit, along ? 10 : 7, &g.axis);
 	drawable = any && (plot->n_values || plot->kind == KAB_PLOT_STRIP);
 	head = kab_plot_head_words(plot, any ? &g.axis : NULL);
-	axis = kab_plot_metric_words(plot, any ? &g.axis : NULL);
+	axis = axis_words(plot, any ? &g.axis : NULL, along);
 	kab_buf_adds(out, "\nreset\nset title ");
 	kab_gnuplot_quote(out, plot->title, 100, false);
 	kab_buf_adds(out, " . \"\\n\" . ");
@@ -181,7 +192,7 @@ static void panel(const struct kab_plot *plot, size_t number, struct kab_buf *ou
 		kab_gnuplot_below(&g, axis, "");
 	} else {
 		kab_buf_adds(out, "set ylabel ");
-		kab_gnuplot_quote(out, axis, 60, false);
+		kab_gnuplot_quote(out, axis, 72, false);
 		kab_buf_adds(out, " noenhanced\n");
 	}
 	if (drawable)

@@ -145,11 +145,9 @@ void kab_text_plot_strip(struct kab_text_plot *t)
 		kab_buf_adds(&note, "|--[==M==]--| from the smallest over the middle half to the "
 				    "largest; M median, A mean (over M)");
 	if (boots)
-		kab_buf_addf(
-			&note,
-			"%so mean of a %s (a digit: of so many), ( ) %g %% interval of the mean",
-			note.len ? "; " : "", plot->restarts ? "restart" : "boot",
-			100 * plot->confidence);
+		kab_buf_addf(&note, "%so mean of a %s, 2 of two; (--) %g %% interval of the mean",
+			     note.len ? "; " : "", plot->restarts ? "restart" : "boot",
+			     100 * plot->confidence);
 	kab_text_plot_say(t, kab_buf_str(&note));
 }
 

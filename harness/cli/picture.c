@@ -143,12 +143,15 @@ int kab_picture_draw(struct kab_cli *cli, const struct kab_plot *plots, size_t n
 		return -1;
 	if (res.exit_status != 0 || !is_picture(&res.out, format)) {
 		size_t len;
-		const char *last = kab_text_tail(kab_buf_str(&res.err), res.err.len, 1, &len);
+		const char *last;
 
+		kab_buf_rtrim(&res.err, " \t\n");
+		last = kab_text_tail(kab_buf_str(&res.err), res.err.len, 1, &len);
 		kab_err_set(err, KAB_ERR_ENV,
-			    "'%s' made no picture (exit status %d): %.*s; --gnuplot-script shows "
+			    "'%s' made no picture (exit status %d)%s%.*s; --gnuplot-script shows "
 			    "what it was given",
-			    PROGRAM, res.exit_status, (int)strcspn(last, "\n"), last);
+			    PROGRAM, res.exit_status, len ? ": " : "", (int)(len < 300 ? len : 300),
+			    last);
 	} else {
 		rc = kab_picture_write(cli, &res.out, path, err);
 	}
