@@ -219,6 +219,8 @@ static void add_tables(struct kab_html *page)
 /* Only the script can use these, so only the script shows them. */
 static void add_tools(const struct kab_html *page, struct kab_buf *out)
 {
+	bool any = false;
+
 	kab_buf_adds(
 		out,
 		"<div id=tools role=group aria-label=\"Rows to show, and their order\" hidden>\n"
@@ -226,17 +228,21 @@ static void add_tools(const struct kab_html *page, struct kab_buf *out)
 		"<label for=order>Order</label> <select id=order>"
 		"<option value=suite>as in the suite<option value=name>by name"
 		"<option value=worst>worst gain first<option value=best>best gain first"
-		"<option value=col hidden disabled>by a column</select>\n"
-		"<span role=group aria-label=\"Verdicts to show\">");
-	for (int o = 0; o < KAB_OUTCOMES; o++)
-		if (page->by[o])
-			kab_buf_addf(
-				out,
-				"<label><input type=checkbox class=verdict value=%d checked> %s "
-				"(%zu)</label>\n",
-				o, kab_outcome_name((enum kab_outcome)o), page->by[o]);
+		"<option value=col hidden disabled>by a column</select>\n");
+	for (int o = 0; o < KAB_OUTCOMES; o++) {
+		if (!page->by[o])
+			continue;
+		if (!any)
+			kab_buf_adds(out, "<span role=group aria-label=\"Verdicts to show\">");
+		any = true;
+		kab_buf_addf(out,
+			     "<label><input type=checkbox class=verdict value=%d checked> %s "
+			     "(%zu)</label>\n",
+			     o, kab_outcome_name((enum kab_outcome)o), page->by[o]);
+	}
+	kab_buf_adds(out, any ? "</span>\n" : "");
 	kab_buf_adds(out,
-		     "</span>\n<button type=button id=all>Open all rows</button>\n"
+		     "<button type=button id=all>Open all rows</button>\n"
 		     "<output id=shown></output>\n"
 		     "<p id=keys>Tab reaches each table; arrows move in it, Enter opens a row, "
 		     "Escape closes what hangs over a cell.</p>\n</div>\n");
@@ -246,13 +252,16 @@ static void add_contents(const struct kab_html *page, struct kab_buf *out)
 {
 	if (page->titles.n < 3)
 		return;
-	kab_buf_adds(out, "<nav aria-label=Tables><ol>\n");
+	kab_buf_adds(out, "<nav aria-label=Tables>");
+	if (page->titles.n > LIST_OPEN)
+		kab_buf_addf(out, "<details><summary>%zu tables</summary>", page->titles.n);
+	kab_buf_adds(out, "<ol>\n");
 	for (size_t i = 0; i < page->titles.n; i++) {
 		kab_buf_addf(out, "<li><a href=\"#t%zu\">", i + 1);
 		kab_html_escape(out, page->titles.v[i]);
 		kab_buf_adds(out, "</a></li>\n");
 	}
-	kab_buf_adds(out, "</ol></nav>\n");
+	kab_buf_adds(out, page->titles.n > LIST_OPEN ? "</ol></details></nav>\n" : "</ol></nav>\n");
 }
 
 static void add_end(struct kab_buf *out, const struct kab_preamble *preamble,

@@ -11,6 +11,7 @@
 
 #define STRIP_WIDTH 180
 #define STRIP_LANE 14
+#define STRIP_LANE_LOW 10 /* where there are more than four kernels */
 #define STRIP_PAD 6
 
 #define PLOT_WIDTH 720
@@ -89,7 +90,7 @@ static void describe_row(const struct kab_judged_row *row, struct kab_buf *buf)
 
 /* Iterations that fall on one pixel are one tick. */
 static void strip_ticks(struct kab_buf *out, const struct kab_set_summary *set,
-			const struct axis *x, int y)
+			const struct axis *x, int y, int tick)
 {
 	int last = -1;
 
@@ -98,7 +99,7 @@ static void strip_ticks(struct kab_buf *out, const struct kab_set_summary *set,
 		int at = place(x, set->values[i]);
 
 		if (at != last)
-			kab_svg_vertical(out, at, y - 5, 10);
+			kab_svg_vertical(out, at, y - tick / 2, tick);
 		last = at;
 	}
 	kab_svg_path_end(out);
@@ -126,21 +127,21 @@ static void strip_means(struct kab_buf *out, const struct kab_set_summary *set, 
 void kab_html_strip(struct kab_buf *out, const struct kab_judged_row *row)
 {
 	struct axis x = { .from = STRIP_PAD, .to = STRIP_WIDTH - STRIP_PAD };
+	int lane = row->n_sets > 4 ? STRIP_LANE_LOW : STRIP_LANE;
 	struct kab_buf kab_autobuf title = KAB_BUF_INIT;
 
 	if (!find_range(row, &x))
 		return;
 	describe_row(row, &title);
-	kab_svg_open(out, "strip", STRIP_WIDTH, STRIP_LANE * (int)row->n_sets, kab_buf_str(&title),
-		     NULL);
+	kab_svg_open(out, "strip", STRIP_WIDTH, lane * (int)row->n_sets, kab_buf_str(&title), NULL);
 	for (size_t k = 0; k < row->n_sets; k++) {
 		const struct kab_set_summary *set = &row->sets[k];
-		int y = STRIP_LANE * (int)k + STRIP_LANE / 2;
+		int y = lane * (int)k + lane / 2;
 
 		if (!set->n_values)
 			continue;
 		kab_svg_kernel(out, k);
-		strip_ticks(out, set, &x, y);
+		strip_ticks(out, set, &x, y, lane - 4);
 		strip_means(out, set, k, &x, y);
 		kab_svg_kernel_end(out);
 	}
@@ -217,15 +218,16 @@ static double tick_step(double span)
 	return unit * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
 }
 
+/* As many digits as tell two ticks apart. */
 static void tick_label(struct kab_buf *out, const struct axis *y, double value, double step)
 {
 	struct kab_buf kab_autobuf text = KAB_BUF_INIT;
-	int decimals = (int)fmax(0, -floor(log10(step) + 1e-9));
+	int places = (int)-floor(log10(step) + 1e-9);
 
-	if (fabs(value) >= 1e9 || decimals > KAB_DECIMALS_MAX)
-		kab_buf_addf(&text, "%.4g", value);
+	if (value != 0 && (fabs(value) >= 1e7 || places > 6))
+		kab_buf_addf(&text, "%.*g", (int)floor(log10(fabs(value))) + places + 1, value);
 	else
-		kab_number_fixed(&text, value, decimals, false);
+		kab_number_fixed(&text, value, places < 0 ? 0 : places, false);
 	kab_svg_text(out, PLOT_LEFT - 8, place(y, value) + 4, "end", kab_buf_str(&text));
 }
 
@@ -234,6 +236,7 @@ static void frame(struct kab_buf *out, const struct kab_judged_row *row, const s
 	double step = y->hi > y->lo ? tick_step(y->hi - y->lo) : 0;
 	char *label kab_autofree = kab_xasprintf("iterations in recorded order; lines are %s means",
 						 row->data->restarts ? "restart" : "boot");
+	struct kab_buf kab_autobuf only = KAB_BUF_INIT;
 	long first, last;
 
 	kab_svg_path(out, "a");
@@ -252,8 +255,10 @@ static void frame(struct kab_buf *out, const struct kab_judged_row *row, const s
 	kab_svg_path_end(out);
 	for (long i = first; i <= last; i++)
 		tick_label(out, y, (double)i * step, step);
-	if (last < first)
-		tick_label(out, y, y->lo, 1);
+	if (last < first) {
+		kab_html_number(&only, y->lo);
+		kab_svg_text(out, PLOT_LEFT - 8, place(y, y->lo) + 4, "end", kab_buf_str(&only));
+	}
 	kab_svg_text(out, PLOT_LEFT, PLOT_HEIGHT - 8, "start", label);
 }
 

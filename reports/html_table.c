@@ -9,6 +9,8 @@
 
 /* So many rows are kept on one sheet of paper where they fit. */
 #define SHORT 16
+/* Longer labels are broken into lines. */
+#define LONG_LABEL 40
 
 /* A column of the page: one of the view, or a verdict in place of its mark. */
 struct column {
@@ -153,6 +155,8 @@ static void view_cell(struct kab_buf *out, const struct kab_cell *cell, const st
 {
 	struct kab_buf kab_autobuf text = KAB_BUF_INIT;
 
+	if (cell->kind != KAB_CELL_EMPTY)
+		kab_cell_print(cell, &text);
 	kab_buf_adds(out, col->kernel < 0 ? "<th scope=row" : "<td");
 	if (is_number(cell)) {
 		number_class(out, cell, col);
@@ -162,11 +166,10 @@ static void view_cell(struct kab_buf *out, const struct kab_cell *cell, const st
 		sort_key(out, cell->lo);
 	} else if (cell->kind == KAB_CELL_WORD) {
 		kab_buf_adds(out, is_text(col) ? " class=w" : " class=\"n w\"");
+	} else if (text.len > LONG_LABEL) {
+		kab_buf_adds(out, " class=longer");
 	}
 	kab_buf_addc(out, '>');
-	if (cell->kind == KAB_CELL_EMPTY)
-		return;
-	kab_cell_print(cell, &text);
 	kab_html_escape(out, kab_buf_str(&text));
 }
 
