@@ -57,7 +57,7 @@ class Target(Faults):
         is measured in a new boot of the same kernel."""
         lab = self.lab
         result = self.two_iterations("hangs", "echo 0 >/proc/sys/kernel/panic; echo c >/proc/sysrq-trigger; sleep 600",
-                                     5, timeout_s=20, boot_deadline_s=60)
+                                     5, timeout_s=20, boot_deadline_s=120)
         check([s for _, _, s in self.states("hangs")] == ["failed", "done"], self.states("hangs"))
         check(result.said("its console shows a panic, past the end of the iteration; cycling its power"), result.err)
         reason, = self.reason("hangs")
