@@ -23,7 +23,13 @@ limited() {
 
 sys=/sys/devices/system
 fact arch "$(uname -m)"
-fact release "$(uname -r)"
+# What the kernel says of itself, not a program; but under a personality (setarch --uname-2.6) that
+# gives another name to it, that name is meant.
+release=$(first /proc/sys/kernel/osrelease)
+case $(first /proc/self/personality) in
+???[2367abef]????) release= ;;
+esac
+fact release "${release:-$(uname -r)}"
 fact kernel_version "$(uname -v)"
 fact hostname "$(uname -n)"
 fact boot_id "$(first /proc/sys/kernel/random/boot_id)"

@@ -327,6 +327,9 @@ static char *run_failure(const struct attempt *a)
 	if (r->state != KAB_DETACH_DONE)
 		return kab_xasprintf("the run was lost on the host (%s): its supervisor died",
 				     kab_detach_state_name(r->state));
+	if (r->exit_status < 0)
+		return kab_xstrdup(
+			"the record of the run on the host has no exit status that can be");
 	if (r->timed_out)
 		return kab_xasprintf("timeout: not finished after %.4g s", a->timeout_s);
 	if (r->signal)
