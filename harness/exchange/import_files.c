@@ -105,6 +105,12 @@ int kab_import_walk(const char *path, struct kab_import_files *ret, bool *ret_fo
 	size_t n = strlen(clean);
 	struct stat st;
 
+	if (ret_folder)
+		*ret_folder = false;
+	if (!strcmp(path, "-")) { /* standard input */
+		add_file(ret, path, "");
+		return 0;
+	}
 	while (n > 1 && clean[n - 1] == '/')
 		clean[--n] = '\0';
 	if (stat(clean, &st))

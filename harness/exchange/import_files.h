@@ -22,7 +22,7 @@ struct kab_import_files {
 	size_t n, cap;
 };
 
-/* Appends. Whether `path` itself is a folder is told in *ret_folder (may be NULL). NOT_FOUND, ENV. */
+/* Appends; "-" is standard input. Whether `path` itself is a folder is told in *ret_folder (may be NULL). NOT_FOUND, ENV. */
 int kab_import_walk(const char *path, struct kab_import_files *ret, bool *ret_folder,
 		    struct kab_import *import, struct kab_err *err);
 void kab_import_files_release(struct kab_import_files *files);

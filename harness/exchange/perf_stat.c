@@ -264,6 +264,9 @@ static int read_line(struct file *f, char *line)
 		line[--n] = '\0';
 	if (!n || *line == '#')
 		return 0;
+	if (strstr(line, "Performance counter stats for"))
+		return fail(f, "this is the table for people; what perf stat -x ';' or -j writes "
+			       "is read");
 	if (*line != '{' || !strstr(line, "\"event\""))
 		return read_csv_line(f, line);
 	o = json_loads(line, 0, &why);

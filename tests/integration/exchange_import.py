@@ -137,6 +137,14 @@ class Logs(Import):
         out, _ = self.kab("list")
         self.assertEqual([n in out for n in ("first", "second", "third")], [True, False, True])
 
+    def test_standard_input_and_pipes(self):
+        done = subprocess.run([KAB, "--db", self.db, "import", "--runner", "hackbench", "base=-", "-n"],
+                              input=(HEAD + "Time: 1.000\n").encode(), capture_output=True, timeout=60, check=True)
+        self.assertIn(b"base: hackbench: 1 iteration, 0 failed", done.stdout)
+        out = subprocess.run(["bash", "-c", '"$0" --db "$1" import --runner hackbench a=<(cat "$2") -n', KAB, self.db,
+                              self.path("logs/base/b1/1.log")], capture_output=True, timeout=60, check=True)
+        self.assertIn(b"a: hackbench: 1 iteration, 0 failed", out.stdout)
+
     def test_dry_run_stores_nothing(self):
         out, _ = self.kab("import", "--runner", "hackbench", "base=" + self.path("logs/base"),
                           "patched=" + self.path("logs/patched"), "--dry-run")
@@ -416,6 +424,7 @@ class PerfStat(Import):
                 ("S0-D0-C0,1,29,,context-switches,101871700,100.00,,\n", 1, "parts of the machine"),
                 ("S0,2,32,,context-switches,204254366,100.00,,\n", 1, "parts of the machine"),
                 ("sleep-123,32,,context-switches,204254366,100.00,,\n", 1, "parts of the machine"),
+                ("\n Performance counter stats for 'true' (3 runs):\n", 2, "table for people"),
                 ('{"interval" : 0.05, "counter-value" : "1", "unit" : "", "event" : "x"}\n', 1, "interval"),
                 ('{"counter-value" : "1", "unit" : "", "event" : "x", "pcnt-running" : 100,00}\n', 1, "decimal commas")):
             path = self.write("bad.csv", text)
