@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Result roots of lkp-tests: .../TESTCASE/PARAMS/TBOX_GROUP/ROOTFS/KCONFIG/COMPILER/COMMIT/N. Of the
- * test cases hackbench is read: hackbench.json (or stats.json) has what lkp computed, the file
+ * test cases hackbench is read: hackbench.json (or stats.json, or matrix.json) has what lkp computed, the file
  * hackbench the output of the benchmark. The lab boots for each N; a local run (job.yaml: local_run)
  * does not. Layout: lib/result.rb, stats/hackbench of lkp-tests, where throughput is bytes >> 10 over
  * seconds.
@@ -33,7 +33,7 @@ struct job {
 	char *dir; /* to open it */
 	char *kernel; /* label */
 	char *level[LEVELS]; /* shown; NULL: the path is shorter */
-	bool json, stats, log, yaml; /* which of the files are there */
+	bool json, stats, log, yaml, matrix; /* which of the files are there */
 };
 
 struct lkp {
@@ -120,7 +120,8 @@ static int set_kernel(struct job *job, const char *label, struct kab_import *ret
 /* What of a folder N is read; -1 for other files. */
 static int kind_of(const char *name)
 {
-	static const char *const names[] = { TESTCASE ".json", "stats.json", TESTCASE, "job.yaml" };
+	static const char *const names[] = { TESTCASE ".json", "stats.json", TESTCASE, "job.yaml",
+					     "matrix.json" };
 
 	for (size_t i = 0; i < KAB_ARRAY_SIZE(names); i++)
 		if (!strcmp(name, names[i]))
@@ -163,6 +164,7 @@ static int find_file(struct lkp *l, const struct kab_import_source *src,
 	job->stats |= kind == 1;
 	job->log |= kind == 2;
 	job->yaml |= kind == 3;
+	job->matrix |= kind == 4;
 	return 0;
 }
 
@@ -225,6 +227,11 @@ static void add_values(struct lkp *l, struct kab_import_iter *it, const char *ke
 			kab_import_note(ret, "'%s' is no number and was not read", metric);
 			continue;
 		}
+		/* lkp fills what is missing with zeros. */
+		if (rate && !(json_number_value(v) > 0)) {
+			kab_import_note(ret, "a '%s' of 0 is no result and was not read", metric);
+			continue;
+		}
 		kab_samples_add(&it->samples, metric, rate ? "KiB/s" : "",
 				rate ? KAB_DIR_HIGHER : KAB_DIR_NONE, json_number_value(v));
 	}
@@ -234,6 +241,17 @@ static void add_values(struct lkp *l, struct kab_import_iter *it, const char *ke
 	else
 		kab_import_note(ret, "unit and direction of '%s' are not known", metric);
 	l->throughput |= !strcmp(metric, "throughput");
+}
+
+/* Of figures of all monitors those of the benchmark. */
+static void add_own(struct lkp *l, struct kab_import_iter *it, json_t *doc, struct kab_import *ret)
+{
+	json_t *value;
+	const char *key;
+
+	json_object_foreach (doc, key, value)
+		if (!strncmp(key, TESTCASE ".", sizeof(TESTCASE)))
+			add_values(l, it, key + sizeof(TESTCASE), value, ret);
 }
 
 static int load_json(const struct job *job, const char *name, struct kab_import *ret,
@@ -261,7 +279,6 @@ static int read_stats(struct lkp *l, const struct job *job, struct kab_import_it
 	static const char *const signs[] = { "last_state.is_incomplete_run", "last_state.exit_fail",
 					     "last_state.test." TESTCASE ".exit_code", NULL };
 	json_t *doc, *value;
-	const char *key;
 
 	if (load_json(job, "stats.json", ret, &doc, err))
 		return -1;
@@ -272,9 +289,21 @@ static int read_stats(struct lkp *l, const struct job *job, struct kab_import_it
 		if (json_is_number(value) && json_number_value(value) != 0)
 			*ret_failure = kab_xasprintf("lkp says %s", signs[i]);
 	}
-	json_object_foreach (doc, key, value)
-		if (!job->json && !strncmp(key, TESTCASE ".", sizeof(TESTCASE)))
-			add_values(l, it, key + sizeof(TESTCASE), value, ret);
+	if (!job->json)
+		add_own(l, it, doc, ret);
+	json_decref(doc);
+	return 0;
+}
+
+/* Only this one is left of what lkp wrote. */
+static int read_matrix(struct lkp *l, const struct job *job, struct kab_import_iter *it,
+		       struct kab_import *ret, struct kab_err *err)
+{
+	json_t *doc;
+
+	if (load_json(job, "matrix.json", ret, &doc, err))
+		return -1;
+	add_own(l, it, doc, ret);
 	json_decref(doc);
 	return 0;
 }
@@ -368,8 +397,14 @@ static int read_one(struct lkp *l, const struct job *job, struct kab_import *ret
 		read_job(l, job, ret);
 	if ((job->json && read_figures(l, job, it, ret, err)) ||
 	    (job->log && read_log(job, it, &failure, ret, err)) ||
-	    (job->stats && read_stats(l, job, it, &failure, ret, err)))
+	    (job->stats && read_stats(l, job, it, &failure, ret, err)) ||
+	    (job->matrix && !job->json && !job->stats && read_matrix(l, job, it, ret, err)))
 		return -1;
+	if (job->matrix && (job->json || job->stats)) {
+		char *path kab_autofree = kab_xasprintf("%s/matrix.json", job->dir);
+
+		kab_import_unread(ret, path, "its figures are in the files beside it");
+	}
 	if (!failure && !it->samples.n)
 		failure = kab_xstrdup("no figure of hackbench, neither from lkp nor in its output");
 	if (failure)
@@ -421,7 +456,7 @@ int kab_import_lkp(const struct kab_import_source *sources, size_t n,
 		const struct job *job = &l.jobs.v[i];
 
 		/* Another test case beside ours: its folders look alike. */
-		if (!job->json && !job->log && !job->level[TEST])
+		if (!job->json && !job->log && !job->matrix && !job->level[TEST])
 			kab_import_unread(ret, job->dir,
 					  "of a test case that is not read; " TESTCASE " is");
 		else

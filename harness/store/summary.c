@@ -45,7 +45,8 @@ int kab_store_find_import(struct kab_store *store, const char *sha256, char **re
 	*ret_name = NULL;
 	KAB_STORE_GUARD(store);
 	stmt = kab_sql_query(store, err,
-			     "SELECT name FROM run WHERE plan_json ->> '$.import.sha256' = ?"
+			     "SELECT name FROM run WHERE suite_name = 'import'"
+			     " AND plan_json ->> '$.import.sha256' = ?"
 			     " ORDER BY id DESC LIMIT 1",
 			     "s", sha256);
 	rc = stmt ? kab_sql_step(store, stmt, err) : -1;

@@ -335,6 +335,29 @@ class Lkp(Import):
         rows, _ = self.load("--from", "lkp", top, "--baseline", self.BASE, "--again")
         self.assertEqual({r["condition"] for r in rows}, {"compiler=gcc-12", "compiler=gcc-14"})
 
+    def test_figures_from_whatever_file_is_left(self):
+        want = statistics.mean(self.figures(self.BASE, "throughput"))
+        for name, keep in (("s", "stats.json"), ("m", "matrix.json")):
+            def only(path, text, keep=keep):
+                in_job = re.search(r"/\d+/[^/]+$", path)
+                if in_job and keep == "matrix.json" and path.endswith("hackbench.json"):
+                    return path.replace("hackbench.json", keep), text
+                return ("" if in_job and path.endswith(("job.yaml", "stats.json" if keep == "stats.json" else "job.yaml"))
+                        else "elsewhere/") + path, text
+            top = self.copy(name, only)
+            rows, _ = self.load("--from", "lkp", os.path.join(top, "hackbench"), "--baseline", self.BASE)
+            row = next(r for r in rows if r["metric"] == "throughput")
+            self.assertAlmostEqual(row["sets"][0]["mean"], want)
+            self.assertNotIn("time", [r["metric"] for r in rows])
+
+    def test_zeros_are_padding(self):
+        top = self.copy("z", lambda p, t: (p, re.sub(r": *\[\s*[0-9.]+", ": [0", t) if re.search("4f1d.*/2/hackbench.json", p)
+                                           else "" if re.search("4f1d.*/2/hackbench$", p) else t))
+        rows, err = self.load("--from", "lkp", top, "--baseline", self.BASE)
+        row = next(r for r in rows if r["metric"] == "throughput")
+        self.assertEqual((row["sets"][0]["n"], row["sets"][0]["failed"]), (4, 1))
+        self.assertIn("a 'throughput' of 0 is no result", err)
+
     def test_labels_for_copied_folders(self):
         commits = sorted(glob.glob(os.path.join(self.TOP, "*", "*", "*", "*", "*", "*", "*")))
         for label, commit in zip(("old", "new"), commits):
