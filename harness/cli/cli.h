@@ -33,6 +33,8 @@ enum kab_exit {
 	KAB_EXIT_INTERRUPTED = 130,
 };
 
+struct kab_ssh_shared;
+
 struct kab_cli {
 	FILE *out; /* data; what would drive a terminal is escaped on its way: cli/safe_out.h */
 	FILE *raw; /* data as it is, for bytes that were asked for as such */
@@ -42,6 +44,7 @@ struct kab_cli {
 	bool color; /* talk on stderr may use colour */
 	bool terminal; /* stderr is a terminal */
 	struct kab_log log; /* for libraries; honours verbosity */
+	struct kab_ssh_shared *ssh; /* what connections to hosts share */
 	int cancel_fd; /* readable after the first SIGINT, SIGTERM or SIGHUP; -1 outside run */
 	struct kab_strv command_line; /* as the user called us, for the record */
 };

@@ -19,6 +19,8 @@ static int lab_of_run(struct kab_cli *cli, const struct kab_run_info *info, stru
 		    0)
 		file = json_string_value(json_object_get(doc, "file"));
 	status = file ? kab_lab_load(file, ret, err) : kab_setup_lab(cli, ret, err);
+	if (status == 0)
+		kab_setup_share(cli, ret);
 	json_decref(doc);
 	return status;
 }

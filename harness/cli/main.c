@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "transport/ssh_shared.h"
 #include "cli/safe_out.h"
 
 extern char **environ;
@@ -119,6 +120,7 @@ int main(int argc, char **argv)
 	cli.color = cli.terminal && !getenv("NO_COLOR");
 	cli.db_path = NULL;
 	cli.lab_path = getenv("KAB_LAB");
+	cli.ssh = kab_ssh_shared_new();
 	for (int i = 0; i < argc; i++)
 		kab_strv_add(&cli.command_line, argv[i]);
 
@@ -176,6 +178,7 @@ out:
 		fclose(cli.out);
 	kab_args_free(args);
 	free(rest);
+	kab_ssh_shared_free(cli.ssh);
 	kab_strv_release(&cli.command_line);
 	return status;
 }

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +15,12 @@
 #include "cli/report_run.h"
 #include "engine/bind.h"
 
-int kab_setup_lab(const struct kab_cli *cli, struct kab_lab *ret, struct kab_err *err)
+/* While it connects a host takes up to eight; of the rest the store and the terminal need some. */
+#define FILES_PER_HOST 8
+#define FILES_SPARE 64
+#define FILES_HOSTS_MIN 20
+
+static int load_lab(const struct kab_cli *cli, struct kab_lab *ret, struct kab_err *err)
 {
 	char *config kab_autofree = NULL, *file kab_autofree = NULL;
 
@@ -26,6 +32,46 @@ int kab_setup_lab(const struct kab_cli *cli, struct kab_lab *ret, struct kab_err
 			return kab_lab_load(file, ret, err);
 	}
 	return kab_lab_load(NULL, ret, err);
+}
+
+/*
+ * Each host needs some descriptors, and a shell allows 1024 as a rule, though more may be had. Only
+ * as many as are needed: benchmarks on this machine inherit the limit.
+ */
+static int allow_files(size_t n_hosts, struct kab_err *err)
+{
+	rlim_t need = FILES_SPARE + FILES_PER_HOST * (rlim_t)n_hosts;
+	struct rlimit limit;
+
+	if (n_hosts < FILES_HOSTS_MIN || getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+	    limit.rlim_cur >= need)
+		return 0;
+	limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return kab_err_errno(err, KAB_ERR_ENV, "cannot raise the limit of descriptors");
+	if (limit.rlim_cur < need)
+		return kab_err_set(err, KAB_ERR_ENV,
+				   "%zu hosts at once need %llu file descriptors, and this machine "
+				   "allows %llu; raise the limit (ulimit -Hn) or take fewer hosts",
+				   n_hosts, (unsigned long long)need,
+				   (unsigned long long)limit.rlim_max);
+	return 0;
+}
+
+void kab_setup_share(const struct kab_cli *cli, struct kab_lab *lab)
+{
+	/* Whether it is enough is seen when the hosts of a run are known. */
+	allow_files(lab->n, NULL);
+	for (size_t i = 0; i < lab->n; i++)
+		lab->v[i].shared = cli->ssh;
+}
+
+int kab_setup_lab(const struct kab_cli *cli, struct kab_lab *ret, struct kab_err *err)
+{
+	if (load_lab(cli, ret, err) < 0)
+		return -1;
+	kab_setup_share(cli, ret);
+	return 0;
 }
 
 /* PREFIX of PREFIX/bin/kab: an installation may have been moved, or staged elsewhere. */
@@ -127,6 +173,8 @@ int kab_setup_hosts(const struct kab_lab *lab, const char *names, struct kab_pro
 	struct kab_probe_host *hosts;
 
 	kab_strv_split(&list, names && *names ? names : "local", ',');
+	if (allow_files(list.n, err) < 0)
+		return -1;
 	hosts = kab_xcalloc(list.n + 1, sizeof(*hosts));
 	for (size_t i = 0; i < list.n; i++) {
 		for (size_t k = 0; k < i; k++) {

@@ -13,6 +13,8 @@
 
 /* --lab, else KAB_LAB, else kab/lab.json in the XDG config folder if it exists, else only local. */
 int kab_setup_lab(const struct kab_cli *cli, struct kab_lab *ret, struct kab_err *err);
+/* Have the hosts of a lab that was loaded otherwise share what connections share. */
+void kab_setup_share(const struct kab_cli *cli, struct kab_lab *lab);
 /* A suite by path, or by name in ./suites, the user's and the installed folder; bound. */
 int kab_setup_suite(const char *name, struct kab_suite *ret, struct kab_err *err);
 /* Folders that are searched for suites, in order; caller releases. */

@@ -100,6 +100,9 @@ int kab_lane_connect_in(struct kab_lane *lane, double seconds, struct kab_err *e
 	kab_lane_disconnect(lane);
 	if (kab_probe_open(&lane->ep, &wait, &lane->session, err) < 0)
 		return -1;
+	/* It may have stood in a queue. */
+	if (kab_now_mono_ns() >= wait.deadline_ns)
+		wait.deadline_ns = kab_deadline_s(CALL_S);
 	if (kab_detach_open(lane->session, lane->host->workdir, lane->host->become, &wait,
 			    &lane->detach, err) < 0) {
 		kab_lane_disconnect(lane);

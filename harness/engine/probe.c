@@ -100,6 +100,11 @@ struct kab_endpoint kab_probe_endpoint(const struct kab_lab_host *host, const st
 		.ssh_config = host->ssh_config,
 		.port = host->port,
 		.keepalive_s = host->keepalive_s,
+		.host_key_check = !strcmp(host->host_key_check, "any") ? KAB_HOST_KEY_ANY
+				  : !strcmp(host->host_key_check, "accept-new")
+					  ? KAB_HOST_KEY_ACCEPT_NEW
+					  : KAB_HOST_KEY_STRICT,
+		.shared = host->shared,
 		.log = log,
 	};
 }
@@ -147,8 +152,10 @@ static void *probe_one(void *arg)
 				 .cancel_fd = job->cancel_fd };
 	struct kab_session *s = NULL;
 
-	h->failed = kab_probe_open(&ep, &wait, &s, &h->err) < 0 ||
-		    kab_probe(s, &wait, &h->facts, &h->err) < 0;
+	h->failed = kab_probe_open(&ep, &wait, &s, &h->err) < 0;
+	/* It may have stood in a queue, or waited for a passphrase. */
+	wait.deadline_ns = kab_deadline_s(job->deadline_s);
+	h->failed = h->failed || kab_probe(s, &wait, &h->facts, &h->err) < 0;
 	if (s)
 		s->ops->close(s);
 	return NULL;

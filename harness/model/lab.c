@@ -8,9 +8,10 @@
 #include "base/text.h"
 
 static const char *const lab_keys[] = { "hosts", NULL };
-static const char *const host_keys[] = { "ssh",	  "transport", "ssh_config", "port",
-					 "class", "become",    "workdir",    "keepalive_s",
-					 "boot",  "power",     "console",    NULL };
+static const char *const host_keys[] = {
+	"ssh",	       "transport",	 "ssh_config", "port",	"class",   "become", "workdir",
+	"keepalive_s", "host_key_check", "boot",       "power", "console", NULL
+};
 static const char *const boot_keys[] = { "method", "command", "deadline_s", "tries", NULL };
 static const char *const power_keys[] = { "method", "cycle", "off", "on", NULL };
 
@@ -41,6 +42,7 @@ static struct kab_lab_host *new_host(struct kab_lab *lab, const char *name, cons
 	host->transport = kab_xstrdup(transport);
 	host->class_name = kab_xstrdup("");
 	host->keepalive_s = 15;
+	host->host_key_check = kab_xstrdup("strict");
 	host->boot_deadline_s = 600;
 	host->boot_tries = 2;
 	return host;
@@ -100,7 +102,7 @@ static int load_host(struct kab_lab *lab, const char *name, const struct kab_jso
 		     struct kab_err *err)
 {
 	struct kab_json boot = kab_json_get(node, "boot"), power = kab_json_get(node, "power");
-	const char *ssh, *transport, *config, *class_name, *become, *workdir, *console;
+	const char *ssh, *transport, *config, *class_name, *become, *workdir, *console, *check;
 	bool local = !strcmp(name, "local");
 	struct kab_lab_host *host;
 	int64_t port, keepalive;
@@ -117,6 +119,7 @@ static int load_host(struct kab_lab *lab, const char *name, const struct kab_jso
 	    kab_json_str(node, "become", NULL, &become, err) < 0 ||
 	    kab_json_str(node, "workdir", NULL, &workdir, err) < 0 ||
 	    kab_json_int(node, "keepalive_s", 0, 3600, 15, &keepalive, err) < 0 ||
+	    kab_json_str(node, "host_key_check", "strict", &check, err) < 0 ||
 	    kab_json_str(node, "console", NULL, &console, err) < 0)
 		return -1;
 	if (strcmp(transport, "local") && strcmp(transport, "ssh") && strcmp(transport, "openssh"))
@@ -147,6 +150,12 @@ static int load_host(struct kab_lab *lab, const char *name, const struct kab_jso
 	}
 	if (become && strcmp(become, "sudo"))
 		return kab_json_fail(node, err, "'become' is \"sudo\" or absent, not '%s'", become);
+	if (strcmp(check, "strict") && strcmp(check, "accept-new") && strcmp(check, "any")) {
+		struct kab_json child = kab_json_get(node, "host_key_check");
+
+		return kab_json_fail(&child, err, "expected strict, accept-new or any, found '%s'",
+				     check);
+	}
 	if (workdir && *workdir != '/')
 		return kab_json_fail(node, err, "'workdir' is an absolute path, not '%s'", workdir);
 	host = local ? &lab->v[0] : new_host(lab, name, transport);
@@ -156,6 +165,8 @@ static int load_host(struct kab_lab *lab, const char *name, const struct kab_jso
 	host->ssh_config = kab_xstrdup(config);
 	host->port = (int)port;
 	host->keepalive_s = (int)keepalive;
+	free(host->host_key_check);
+	host->host_key_check = kab_xstrdup(check);
 	free(host->class_name);
 	host->class_name = kab_xstrdup(class_name);
 	host->become = kab_xstrdup(become);
@@ -249,6 +260,7 @@ void kab_lab_release(struct kab_lab *lab)
 		free(h->ssh);
 		free(h->ssh_config);
 		free(h->class_name);
+		free(h->host_key_check);
 		free(h->become);
 		free(h->workdir);
 		free(h->console);

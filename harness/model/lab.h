@@ -21,6 +21,8 @@ enum kab_boot_method {
 };
 const char *kab_boot_method_name(enum kab_boot_method method);
 
+struct kab_ssh_shared;
+
 struct kab_lab_host {
 	char *name;
 	char *transport; /* "local", "ssh", "openssh" */
@@ -31,6 +33,10 @@ struct kab_lab_host {
 	char *become; /* "sudo" or NULL */
 	char *workdir; /* NULL: probed */
 	int keepalive_s; /* 15 unless given; 0 off */
+	/* "strict" unless given, "accept-new", "any": host keys that are not on record */
+	char *host_key_check;
+	struct kab_ssh_shared
+		*shared; /* what connections share; set by the caller, borrowed, or NULL */
 	enum kab_boot_method boot;
 	struct kab_strv boot_command; /* for COMMAND: argv, gets the release appended */
 	double boot_deadline_s; /* 600 unless given */

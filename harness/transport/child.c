@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/strv.h"
 
 #define OUT_DEFAULT ((size_t)1 << 20)
 #define TERM_GRACE_MS 500
@@ -107,6 +108,32 @@ int kab_child_spawn(const char *const *argv, int fd_in, int fd_out, int fd_err, 
 		return kab_err_errno(err, KAB_ERR_ENV, "cannot start '%s'", argv[0]);
 	}
 	return 0;
+}
+
+int kab_child_spawn_bound(const char *const *argv, const char *folder, int fd_out, int fd_err,
+			  pid_t *pid, int *life, struct kab_err *err)
+{
+	static const char script[] = "exec 3<&0; p=$$; { read -r x <&3; kill \"$p\"; rm -rf -- "
+				     "\"$0\"; } >/dev/null 2>&1 & "
+				     "exec \"$@\" </dev/null 3<&-";
+	struct kab_strv all kab_autostrv = KAB_STRV_INIT;
+	int ends[2] = { -1, -1 };
+	int rc;
+
+	kab_strv_add(&all, "sh");
+	kab_strv_add(&all, "-c");
+	kab_strv_add(&all, script);
+	kab_strv_add(&all, folder);
+	for (size_t i = 0; argv[i]; i++)
+		kab_strv_add(&all, argv[i]);
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return kab_err_errno(err, KAB_ERR_ENV, "cannot make a pipe");
+	rc = kab_child_spawn((const char *const *)all.v, ends[0], fd_out, fd_err, pid, err);
+	close_fd(&ends[0]);
+	if (rc < 0)
+		close_fd(&ends[1]);
+	*life = ends[1];
+	return rc;
 }
 
 static bool reap(pid_t pid, int *status)

@@ -28,6 +28,14 @@ int kab_child_run(const struct kab_exec *req, const struct kab_wait *wait,
 int kab_child_spawn(const char *const *argv, int fd_in, int fd_out, int fd_err, pid_t *pid,
 		    struct kab_err *err);
 
+/*
+ * The same, but it ends with us, also when we are killed: a shell in its group waits for the end of
+ * a pipe whose write end is *life (CLOEXEC), then ends it and removes `folder` and what is in it.
+ * stdin is /dev/null. To end it from here: kab_child_end(), then close *life.
+ */
+int kab_child_spawn_bound(const char *const *argv, const char *folder, int fd_out, int fd_err,
+			  pid_t *pid, int *life, struct kab_err *err);
+
 /* TERM to the group, KILL at most grace_ms later, and reap. Blocks no longer than that. */
 void kab_child_end(pid_t pid, int grace_ms);
 

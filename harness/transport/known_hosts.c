@@ -4,13 +4,18 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "transport/child.h"
+#include "transport/ssh_shared.h"
+
+#define FILE_MAX ((size_t)16 << 20)
 
 void kab_known_hosts_release(struct kab_known_hosts *kh)
 {
@@ -73,6 +78,59 @@ static bool read_found(const char *line, int *no, enum kab_known_marker *marker)
 	return true;
 }
 
+static void split_words(const char *line, struct kab_strv *ret)
+{
+	while (*line) {
+		size_t n;
+
+		line += strspn(line, " \t\r");
+		n = strcspn(line, " \t\r");
+		if (n)
+			kab_strv_add_n(ret, line, n);
+		line += n;
+	}
+}
+
+/* The type string at the start of a key blob; caller frees. */
+static char *blob_type(const void *blob, size_t len)
+{
+	uint32_t n;
+
+	if (len < 4)
+		return kab_xstrdup("?");
+	memcpy(&n, blob, 4);
+	n = ntohl(n);
+	return n > len - 4 || n > 64 ? kab_xstrdup("?") : kab_xstrndup((const char *)blob + 4, n);
+}
+
+/* Words "names type key ..." from words.v[at - 1] on; fills in blob. NULL, or what is wrong. */
+static const char *read_key(const struct kab_strv *words, size_t at, struct kab_buf *blob)
+{
+	char *type kab_autofree = NULL;
+
+	if (words->n < at + 2)
+		return "it ends before the key";
+	if (!kab_ssh_base64(words->v[at + 1], strlen(words->v[at + 1]), blob))
+		return "the key is not base64";
+	type = blob_type(blob->data, blob->len);
+	return strcmp(type, words->v[at]) ? "the key is not of the type that stands before it"
+					  : NULL;
+}
+
+const char *kab_known_hosts_fault(const char *line)
+{
+	struct kab_strv words kab_autostrv = KAB_STRV_INIT;
+	struct kab_buf blob kab_autobuf = KAB_BUF_INIT;
+
+	split_words(line, &words);
+	if (!words.n || words.v[0][0] == '#')
+		return NULL;
+	if (words.v[0][0] == '@' && strcmp(words.v[0], "@revoked") &&
+	    strcmp(words.v[0], "@cert-authority"))
+		return "its marker is not known";
+	return read_key(&words, words.v[0][0] == '@' ? 2 : 1, &blob);
+}
+
 static void add_line(struct kab_known_hosts *kh, const char *line, int no,
 		     enum kab_known_marker marker, const char *file)
 {
@@ -80,18 +138,9 @@ static void add_line(struct kab_known_hosts *kh, const char *line, int no,
 	size_t at = line[0] == '@' ? 2 : 1; /* marker, names, type, key */
 	struct kab_buf blob = KAB_BUF_INIT;
 	struct kab_known_key *key;
-	const char *p = line;
 
-	while (*p) {
-		size_t n;
-
-		p += strspn(p, " \t\r");
-		n = strcspn(p, " \t\r");
-		if (n)
-			kab_strv_add_n(&words, p, n);
-		p += n;
-	}
-	if (words.n < at + 2 || !kab_ssh_base64(words.v[at + 1], strlen(words.v[at + 1]), &blob)) {
+	split_words(line, &words);
+	if (read_key(&words, at, &blob)) {
 		kab_buf_release(&blob);
 		return;
 	}
@@ -115,10 +164,10 @@ void kab_known_hosts_read(struct kab_known_hosts *kh, const char *found, const c
 			add_line(kh, lines.v[++i], no, marker, file);
 }
 
-static int look_up(struct kab_known_hosts *kh, const char *file, const struct kab_wait *wait,
-		   struct kab_err *err)
+static int look_up(struct kab_known_hosts *kh, const char *name, const char *file,
+		   const struct kab_wait *wait, struct kab_err *err)
 {
-	const char *argv[] = { "ssh-keygen", "-F", kh->name, "-f", file, NULL };
+	const char *argv[] = { "ssh-keygen", "-F", name, "-f", file, NULL };
 	struct kab_exec req = { .argv = argv };
 	struct kab_exec_result res;
 
@@ -134,14 +183,49 @@ static int look_up(struct kab_known_hosts *kh, const char *file, const struct ka
 int kab_known_hosts_load(const struct kab_ssh_config *cfg, const struct kab_wait *wait,
 			 struct kab_known_hosts *ret, struct kab_err *err)
 {
+	bool other_port = !cfg->host_key_alias && cfg->port != 22;
+	size_t named;
+	int rc = 0;
+
 	*ret = (struct kab_known_hosts){ .name = kab_ssh_config_known_name(cfg) };
-	for (size_t i = 0; i < cfg->known_hosts.n; i++) {
-		if (look_up(ret, cfg->known_hosts.v[i], wait, err) < 0) {
-			kab_known_hosts_release(ret);
-			return -1;
-		}
+	for (size_t i = 0; rc == 0 && i < cfg->known_hosts.n; i++)
+		rc = look_up(ret, ret->name, cfg->known_hosts.v[i], wait, err);
+	/* Asked for only where it can matter: a process less for each host. */
+	named = ret->n;
+	for (size_t i = 0; rc == 0 && other_port && !named && i < cfg->known_hosts.n; i++)
+		rc = look_up(ret, cfg->hostname, cfg->known_hosts.v[i], wait, err);
+	for (size_t i = named; i < ret->n; i++)
+		ret->v[i].without_port = true;
+	if (rc < 0)
+		kab_known_hosts_release(ret);
+	return rc;
+}
+
+static void tell_faults_of(const char *file, const struct kab_endpoint *ep)
+{
+	struct kab_buf text kab_autobuf = { .max = FILE_MAX };
+	char *p, *next;
+	int no = 1;
+
+	if (kab_file_read(file, &text, NULL) < 0 || !text.len)
+		return;
+	for (p = text.data; p && *p; p = next, no++) {
+		const char *fault;
+
+		next = strchr(p, '\n');
+		if (next)
+			*next++ = '\0';
+		fault = kab_known_hosts_fault(p);
+		if (fault && kab_ssh_shared_first(ep->shared, file, no))
+			kab_log(ep->log, KAB_LOG_WARN, "%s:%d: this line is skipped: %s", file, no,
+				fault);
 	}
-	return 0;
+}
+
+void kab_known_hosts_tell_faults(const struct kab_ssh_config *cfg, const struct kab_endpoint *ep)
+{
+	for (size_t i = 0; ep->log && i < cfg->known_hosts.n; i++)
+		tell_faults_of(cfg->known_hosts.v[i], ep);
 }
 
 /* What libssh2 1.10 can verify, as OpenSSH orders it. */
@@ -167,18 +251,6 @@ char *kab_known_hosts_prefer(const struct kab_known_hosts *kh)
 			if (knows_type(kh, supported[i]) == known)
 				kab_strv_add(&order, supported[i]);
 	return kab_strv_join(&order, ",");
-}
-
-/* The type string at the start of a key blob; caller frees. */
-static char *blob_type(const void *blob, size_t len)
-{
-	uint32_t n;
-
-	if (len < 4)
-		return kab_xstrdup("?");
-	memcpy(&n, blob, 4);
-	n = ntohl(n);
-	return n > len - 4 || n > 64 ? kab_xstrdup("?") : kab_xstrndup((const char *)blob + 4, n);
 }
 
 /* Where a key is added: the first of the user's files, or its usual place. */
@@ -216,9 +288,11 @@ int kab_known_hosts_refuse(const struct kab_known_hosts *kh, const struct kab_ss
 	char *add kab_autofree = add_command(kh, cfg, type);
 	const struct kab_known_key *other = NULL, *changed = NULL, *ca = NULL;
 
-	for (size_t i = 0; i < kh->n; i++) {
+	for (size_t i = kh->n; i-- > 0;) {
 		const struct kab_known_key *k = &kh->v[i];
 
+		if (k->without_port)
+			continue;
 		if (k->marker == KAB_KNOWN_CA)
 			ca = k;
 		else if (k->marker == KAB_KNOWN_PLAIN && strcmp(k->type, type) == 0)
@@ -228,17 +302,19 @@ int kab_known_hosts_refuse(const struct kab_known_hosts *kh, const struct kab_ss
 	}
 	if (changed) {
 		struct kab_buf remove kab_autobuf = KAB_BUF_INIT;
+		char *before kab_autofree =
+			kab_ssh_fingerprint(changed->blob.data, changed->blob.len);
 
 		kab_quote_sh(&remove, kh->name);
 		kab_buf_adds(&remove, " -f ");
 		kab_quote_sh(&remove, changed->file);
 		return kab_err_set(
 			err, KAB_ERR_AUTH,
-			"the host key of '%s' has changed: it shows the %s key %s, but "
-			"another one is recorded in %s:%d. Somebody may be in between. If "
+			"the host key of '%s' has changed: it shows the %s key %s, but %s "
+			"is recorded in %s:%d. Somebody may be in between. If "
 			"the host was reinstalled: ssh-keygen -R %s, then %s",
-			kh->name, type, print, changed->file, changed->line, kab_buf_str(&remove),
-			add);
+			kh->name, type, print, before, changed->file, changed->line,
+			kab_buf_str(&remove), add);
 	}
 	if (other)
 		return kab_err_set(
@@ -249,9 +325,10 @@ int kab_known_hosts_refuse(const struct kab_known_hosts *kh, const struct kab_ss
 	if (ca)
 		return kab_err_set(
 			err, KAB_ERR_AUTH,
-			"'%s' is only known by a certificate authority (%s:%d), which this "
-			"transport cannot check; it shows the %s key %s; after checking "
-			"the fingerprint: %s",
+			"'%s' is only known by a certificate authority (%s:%d), which the "
+			"transport 'ssh' cannot check; it shows the %s key %s; set \"transport\": "
+			"\"openssh\" for this host in the lab file, or after checking the "
+			"fingerprint: %s",
 			kh->name, ca->file, ca->line, type, print, add);
 	return kab_err_set(err, KAB_ERR_AUTH,
 			   "the host key of '%s' is not known: it shows the %s key %s; after "
@@ -259,11 +336,10 @@ int kab_known_hosts_refuse(const struct kab_known_hosts *kh, const struct kab_ss
 			   kh->name, type, print, add);
 }
 
-int kab_known_hosts_check(const struct kab_known_hosts *kh, const struct kab_ssh_config *cfg,
-			  const void *blob, size_t len, struct kab_err *err)
+/* 1: on record; 0: not; -1: revoked. */
+static int look_at(const struct kab_known_hosts *kh, const char *type, const char *print,
+		   const void *blob, size_t len, struct kab_err *err)
 {
-	char *print kab_autofree = kab_ssh_fingerprint(blob, len);
-	char *type kab_autofree = blob_type(blob, len);
 	bool same = false;
 
 	for (size_t i = 0; i < kh->n; i++) {
@@ -277,5 +353,75 @@ int kab_known_hosts_check(const struct kab_known_hosts *kh, const struct kab_ssh
 					   type, kh->name, print, k->file, k->line);
 		same = same || (k->marker == KAB_KNOWN_PLAIN && equal);
 	}
-	return same ? 0 : kab_known_hosts_refuse(kh, cfg, type, print, err);
+	return same;
+}
+
+int kab_known_hosts_check(const struct kab_known_hosts *kh, const struct kab_ssh_config *cfg,
+			  const void *blob, size_t len, struct kab_err *err)
+{
+	char *print kab_autofree = kab_ssh_fingerprint(blob, len);
+	char *type kab_autofree = blob_type(blob, len);
+	int rc = look_at(kh, type, print, blob, len, err);
+
+	return rc == 0 ? kab_known_hosts_refuse(kh, cfg, type, print, err) : rc < 0 ? -1 : 0;
+}
+
+/* As ssh does it: one line at the end of the user's first file. */
+static int put_on_record(const struct kab_known_hosts *kh, const struct kab_ssh_config *cfg,
+			 const char *type, const void *blob, size_t len, struct kab_err *err)
+{
+	const char *path = cfg->known_hosts.n ? cfg->known_hosts.v[0] : NULL;
+	unsigned char *text kab_autofree = kab_xmalloc(4 * (len / 3 + 1) + 1);
+	char *line kab_autofree = NULL;
+	ssize_t n;
+	int fd;
+
+	if (!path)
+		return kab_err_set(err, KAB_ERR_CONFIG,
+				   "'%s' has no UserKnownHostsFile for its new key", kh->name);
+	EVP_EncodeBlock(text, blob, (int)len);
+	line = kab_xasprintf("%s %s %s\n", kh->name, type, (char *)text);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	n = fd < 0 ? -1 : write(fd, line, strlen(line));
+	if (n != (ssize_t)strlen(line))
+		kab_err_errno(err, KAB_ERR_ENV, "cannot add the key of '%s' to '%s'", kh->name,
+			      path);
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)strlen(line) ? 0 : -1;
+}
+
+/* Not on record. What the lab file has to say about that. */
+static int take_or_refuse(const struct kab_known_hosts *kh, const struct kab_ssh_config *cfg,
+			  const struct kab_endpoint *ep, const char *type, const char *print,
+			  const void *blob, size_t len, struct kab_err *err)
+{
+	bool has_plain = false;
+
+	for (size_t i = 0; i < kh->n; i++)
+		has_plain =
+			has_plain || (kh->v[i].marker == KAB_KNOWN_PLAIN && !kh->v[i].without_port);
+	if (ep->host_key_check == KAB_HOST_KEY_STRICT ||
+	    (ep->host_key_check == KAB_HOST_KEY_ACCEPT_NEW && has_plain))
+		return kab_known_hosts_refuse(kh, cfg, type, print, err);
+	if (!has_plain && put_on_record(kh, cfg, type, blob, len, err) < 0)
+		return -1;
+	kab_log(ep->log, KAB_LOG_WARN,
+		"host '%s': %s the %s key %s of '%s' unchecked, as its "
+		"\"host_key_check\" says",
+		ep->name, has_plain ? "took" : "took and put on record", type, print, kh->name);
+	return 0;
+}
+
+int kab_known_hosts_admit(const struct kab_known_hosts *kh, const struct kab_ssh_config *cfg,
+			  const struct kab_endpoint *ep, const void *blob, size_t len,
+			  struct kab_err *err)
+{
+	char *print kab_autofree = kab_ssh_fingerprint(blob, len);
+	char *type kab_autofree = blob_type(blob, len);
+	int rc = look_at(kh, type, print, blob, len, err);
+
+	if (rc == 0)
+		return take_or_refuse(kh, cfg, ep, type, print, blob, len, err);
+	return rc < 0 ? -1 : 0;
 }

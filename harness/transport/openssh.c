@@ -22,6 +22,8 @@
 #include "transport/child.h"
 #include "transport/remote_file.h"
 #include "transport/ssh_exec.h"
+#include "transport/ssh_key.h"
+#include "transport/ssh_shared.h"
 
 #define CONFIG_S 10
 /* Connecting, greeting and logging in: as long as the ssh transport takes for all three. */
@@ -65,19 +67,12 @@ static int make_folder(struct kab_openssh *s, struct kab_err *err)
 static int make_options(struct kab_openssh *s, const struct kab_wait *wait, struct kab_err *err)
 {
 	static const char *const fixed[] = {
-		"-oBatchMode=yes",
-		"-oStrictHostKeyChecking=yes",
-		"-oControlPersist=no",
-		"-oClearAllForwardings=yes",
-		"-oForwardAgent=no",
-		"-oForwardX11=no",
-		"-oPermitLocalCommand=no",
-		"-oRequestTTY=no",
-		"-oRemoteCommand=none",
-		"-oUpdateHostKeys=no",
-		"-oForkAfterAuthentication=no",
-		"-oLogLevel=INFO",
-		"-oConnectionAttempts=1",
+		"-oBatchMode=yes",	     "-oControlPersist=no",
+		"-oClearAllForwardings=yes", "-oForwardAgent=no",
+		"-oForwardX11=no",	     "-oPermitLocalCommand=no",
+		"-oRequestTTY=no",	     "-oRemoteCommand=none",
+		"-oUpdateHostKeys=no",	     "-oForkAfterAuthentication=no",
+		"-oLogLevel=INFO",	     "-oConnectionAttempts=1",
 		"-oTCPKeepAlive=yes",
 	};
 	const struct kab_endpoint *ep = s->base.ep;
@@ -93,6 +88,10 @@ static int make_options(struct kab_openssh *s, const struct kab_wait *wait, stru
 	}
 	for (size_t i = 0; i < KAB_ARRAY_SIZE(fixed); i++)
 		kab_strv_add(&s->options, fixed[i]);
+	kab_strv_addf(&s->options, "-oStrictHostKeyChecking=%s",
+		      ep->host_key_check == KAB_HOST_KEY_ANY	      ? "no"
+		      : ep->host_key_check == KAB_HOST_KEY_ACCEPT_NEW ? "accept-new"
+								      : "yes");
 	kab_strv_addf(&s->options, "-oServerAliveInterval=%d", ep->keepalive_s);
 	/* It counts those without an answer, and gives up when the next is due. */
 	kab_strv_addf(&s->options, "-oServerAliveCountMax=%d", KAB_OPENSSH_KEEPALIVES - 1);
@@ -111,17 +110,10 @@ static int make_options(struct kab_openssh *s, const struct kab_wait *wait, stru
 
 static int start_master(struct kab_openssh *s, struct kab_err *err)
 {
-	static const char script[] = "exec 3<&0; p=$$; { read -r x <&3; kill \"$p\"; rm -rf -- "
-				     "\"$0\"; } >/dev/null 2>&1 & "
-				     "exec \"$@\" </dev/null 3<&-";
 	struct kab_strv argv kab_autostrv = KAB_STRV_INIT;
-	int life[2] = { -1, -1 }, null = open("/dev/null", O_WRONLY | O_CLOEXEC), log;
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), log;
 	int rc = -1;
 
-	kab_strv_add(&argv, "sh");
-	kab_strv_add(&argv, "-c");
-	kab_strv_add(&argv, script);
-	kab_strv_add(&argv, s->folder);
 	kab_strv_add(&argv, "ssh");
 	kab_strv_add(&argv, "-MNT");
 	kab_strv_copy(&argv, &s->options);
@@ -129,18 +121,13 @@ static int start_master(struct kab_openssh *s, struct kab_err *err)
 	kab_strv_add(&argv, "--");
 	kab_strv_add(&argv, s->cfg.dest);
 	log = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-	if (log < 0 || null < 0 || pipe2(life, O_CLOEXEC) < 0)
+	if (log < 0 || null < 0)
 		kab_err_errno(err, KAB_ERR_ENV, "cannot start ssh");
 	else
-		rc = kab_child_spawn((const char *const *)argv.v, life[0], null, log, &s->pid, err);
-	if (rc == 0) {
-		s->life = life[1];
-		life[1] = -1;
-	}
+		rc = kab_child_spawn_bound((const char *const *)argv.v, s->folder, null, log,
+					   &s->pid, &s->life, err);
 	close_fd(&log);
 	close_fd(&null);
-	close_fd(&life[0]);
-	close_fd(&life[1]);
 	return rc;
 }
 
@@ -192,27 +179,83 @@ static int await_master(struct kab_openssh *s, const struct kab_wait *wait, stru
 	return 0;
 }
 
+/* One try, of those that wait before the same server. As await_master. */
+static int try_master(struct kab_openssh *s, const char *place, struct kab_wait *wait,
+		      struct kab_err *err)
+{
+	struct kab_ssh_shared *shared = s->base.ep->shared;
+	enum kab_ssh_passage how = KAB_SSH_PASSED;
+	int rc;
+
+	if (kab_ssh_gate_enter(shared, place, wait, err) < 0)
+		return kab_err_prefix(err, "host '%s'", s->base.ep->name);
+	rc = start_master(s, err);
+	if (rc == 0)
+		rc = await_master(s, wait, err);
+	if (rc > 0) {
+		char *said kab_autofree = NULL;
+
+		end_master(s);
+		said = kab_openssh_said(s);
+		how = kab_ssh_text_dropped(said) ? KAB_SSH_DROPPED : KAB_SSH_ELSE;
+	}
+	kab_ssh_gate_leave(shared, place, rc < 0 ? KAB_SSH_ELSE : how);
+	return rc;
+}
+
+/*
+ * Refused, and ssh itself must not ask for a passphrase. Is there a key with one among those that it
+ * names? Then it is opened here, and ssh finds it in the agent. True: worth another try.
+ */
+static bool unlock_keys(struct kab_openssh *s, struct kab_wait *wait, struct kab_err *err)
+{
+	const char *socket = NULL;
+
+	if (s->unlocked || !s->base.ep->shared)
+		return false;
+	s->unlocked = true;
+	for (size_t i = 0; i < s->cfg.identity_files.n; i++) {
+		struct kab_err why = KAB_ERR_INIT;
+		struct kab_ssh_key key;
+
+		if (kab_ssh_key_load(s->cfg.identity_files.v[i], &key, NULL) != 0)
+			continue;
+		if (key.encrypted && key.has_private &&
+		    kab_ssh_unlock(s->base.ep->shared, key.path, wait, &socket, &why) < 0)
+			kab_err_set(err, why.code, "the key '%s' %s", key.path, why.text);
+		kab_ssh_key_release(&key);
+	}
+	if (socket)
+		kab_strv_addf(&s->options, "-oIdentityAgent=%s", socket);
+	return socket != NULL;
+}
+
 static int connect_master(struct kab_openssh *s, const struct kab_wait *wait, struct kab_err *err)
 {
 	struct kab_wait w = kab_ssh_limit(wait, CONNECT_S);
+	char *place kab_autofree = kab_ssh_place(&s->cfg);
+	struct kab_err locked = KAB_ERR_INIT;
 	struct kab_rng rng;
 
 	kab_rng_seed_label(&rng, (uint64_t)kab_now_mono_ns(), s->folder);
 	for (int drops = 0;; drops++) {
 		char *said kab_autofree = NULL;
 		double pause = kab_ssh_drop_pause_s(drops, &rng);
-		int rc;
-
-		if (start_master(s, err) < 0)
-			return -1;
-		rc = await_master(s, &w, err);
+		int rc = try_master(s, place, &w, err);
 		if (rc <= 0)
 			return rc;
-		end_master(s);
 		said = kab_openssh_said(s);
-		if (!kab_ssh_text_dropped(said) || drops + 1 >= KAB_SSH_DROPS_MAX ||
-		    kab_now_mono_ns() >= w.deadline_ns)
-			return kab_openssh_refused(s, wait, err);
+		if (strstr(said, "Permission denied") && unlock_keys(s, &w, &locked))
+			continue;
+		if (locked.code == KAB_ERR_CANCELLED) {
+			if (err)
+				*err = locked;
+			return kab_err_prefix(err, "host '%s'", s->base.ep->name);
+		}
+		if (!kab_ssh_text_dropped(said) || kab_now_mono_ns() >= w.deadline_ns ||
+		    (drops + 1 >= KAB_SSH_DROPS_MAX &&
+		     !kab_ssh_gate_known(s->base.ep->shared, place)))
+			return kab_openssh_refused(s, locked.code ? locked.text : NULL, &w, err);
 		kab_log(s->base.ep->log, KAB_LOG_DEBUG,
 			"host '%s': dropped before the greeting, again in %.1f s", s->base.ep->name,
 			pause);

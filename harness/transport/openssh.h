@@ -24,13 +24,16 @@ struct kab_openssh {
 	pid_t pid; /* of the master; in its group is a shell that ends it with us */
 	int life; /* write end: closed when we are gone */
 	bool dead;
+	bool unlocked; /* keys with a passphrase were looked for */
 	char mark[40]; /* line that separates rc-file chatter from output */
 };
 
 /* What the master has said so far, control characters made blanks; caller frees. */
 char *kab_openssh_said(const struct kab_openssh *s);
-/* The master ended before it was connected: what that means, and what to do. Returns -1. */
-int kab_openssh_refused(struct kab_openssh *s, const struct kab_wait *wait, struct kab_err *err);
+/* The master ended before it was connected: what that means, and what to do. locked: what is the
+ * matter with a key that has a passphrase, or NULL. Returns -1. */
+int kab_openssh_refused(struct kab_openssh *s, const char *locked, const struct kab_wait *wait,
+			struct kab_err *err);
 /* The master of an open session is gone. Returns -1. */
 int kab_openssh_lost(struct kab_openssh *s, const char *doing, struct kab_err *err);
 

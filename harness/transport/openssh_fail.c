@@ -111,7 +111,8 @@ static int host_key(struct kab_openssh *s, const char *said, const struct kab_wa
 	return rc;
 }
 
-int kab_openssh_refused(struct kab_openssh *s, const struct kab_wait *wait, struct kab_err *err)
+int kab_openssh_refused(struct kab_openssh *s, const char *locked, const struct kab_wait *wait,
+			struct kab_err *err)
 {
 	char *said kab_autofree = kab_openssh_said(s);
 	const char *name = s->base.ep->name, *host = s->cfg.hostname;
@@ -131,10 +132,11 @@ int kab_openssh_refused(struct kab_openssh *s, const struct kab_wait *wait, stru
 	if (has(said, "Permission denied") || has(said, "Too many authentication failures"))
 		return kab_err_set(
 			err, KAB_ERR_AUTH,
-			"host '%s': none of the keys was accepted for user '%s' (ssh says: %s); "
+			"host '%s': none of the keys was accepted for user '%s' (ssh says: "
+			"%s%s%s); "
 			"put the public key into its authorized_keys there, or name the right one "
 			"as IdentityFile with 'IdentitiesOnly yes'",
-			name, s->cfg.user, tail(said));
+			name, s->cfg.user, tail(said), locked ? "; " : "", locked ? locked : "");
 	if (has(said, "Unable to negotiate"))
 		return kab_err_set(
 			err, KAB_ERR_CONNECT,

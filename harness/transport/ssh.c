@@ -11,6 +11,8 @@
 #include "base/rng.h"
 #include "transport/remote_file.h"
 #include "transport/ssh_exec.h"
+#include "transport/ssh_kex.h"
+#include "transport/ssh_shared.h"
 
 #define CONFIG_S 10
 #define HANDSHAKE_S 30
@@ -44,6 +46,7 @@ static void ssh_close(struct kab_session *ks)
 		KAB_SSH_DO(rc, s, &w, "closing", &unused,
 			   libssh2_session_disconnect(s->ssh, "done"));
 	forget_connection(s);
+	kab_buf_release(&s->hello);
 	kab_known_hosts_release(&s->known);
 	kab_ssh_config_release(&s->cfg);
 	free(s);
@@ -61,9 +64,14 @@ static int shake_hands(struct kab_ssh_session *s, const struct kab_wait *wait, s
 	if (kab_ssh_new_session(s, err) < 0)
 		return -1;
 	libssh2_session_method_pref(s->ssh, LIBSSH2_METHOD_HOSTKEY, prefer);
+	kab_buf_release(&s->hello);
+	s->hello.max = KAB_SSH_HELLO_MAX;
 	KAB_SSH_DO(rc, s, &w, "greeting", err, libssh2_session_handshake(s->ssh, s->fd));
-	if (rc == 0)
+	if (rc == 0) {
+		kab_buf_release(&s->hello);
+		s->hello.max = 0;
 		return 0;
+	}
 	if (rc == KAB_SSH_STOP)
 		return -1;
 	libssh2_session_last_error(s->ssh, &said, NULL, 0);
@@ -84,7 +92,25 @@ static int shake_hands(struct kab_ssh_session *s, const struct kab_wait *wait, s
 	return dropped ? 1 : -1;
 }
 
-static int connect_and_greet(struct kab_ssh_session *s, const struct kab_wait *wait,
+/* One try, of those that wait before the same server. As shake_hands. */
+static int try_to_greet(struct kab_ssh_session *s, const char *place, struct kab_wait *wait,
+			struct kab_err *err)
+{
+	struct kab_ssh_shared *shared = s->base.ep->shared;
+	int rc;
+
+	if (kab_ssh_gate_enter(shared, place, wait, err) < 0)
+		return kab_err_prefix(err, "host '%s'", s->base.ep->name);
+	rc = kab_ssh_dial(s, wait, err);
+	if (rc == 0)
+		rc = shake_hands(s, wait, err);
+	/* Who has greeted is inside until it has logged in. */
+	if (rc != 0)
+		kab_ssh_gate_leave(shared, place, rc > 0 ? KAB_SSH_DROPPED : KAB_SSH_ELSE);
+	return rc;
+}
+
+static int connect_and_greet(struct kab_ssh_session *s, const char *place, struct kab_wait *wait,
 			     struct kab_err *err)
 {
 	struct kab_rng rng;
@@ -92,16 +118,15 @@ static int connect_and_greet(struct kab_ssh_session *s, const struct kab_wait *w
 	kab_rng_seed_label(&rng, (uint64_t)kab_now_mono_ns(), s->cfg.dest);
 	for (int drops = 0;; drops++) {
 		double pause = kab_ssh_drop_pause_s(drops, &rng);
-		int rc;
+		int rc = try_to_greet(s, place, wait, err);
 
-		if (kab_ssh_dial(s, wait, err) < 0)
-			return -1;
-		rc = shake_hands(s, wait, err);
 		if (rc <= 0)
 			return rc;
 		forget_connection(s);
 		s->dead = false;
-		if (drops + 1 >= KAB_SSH_DROPS_MAX || kab_now_mono_ns() >= wait->deadline_ns)
+		if (kab_now_mono_ns() >= wait->deadline_ns ||
+		    (drops + 1 >= KAB_SSH_DROPS_MAX &&
+		     !kab_ssh_gate_known(s->base.ep->shared, place)))
 			return -1;
 		kab_log(s->base.ep->log, KAB_LOG_DEBUG,
 			"host '%s': dropped before the greeting, again in %.1f s", s->base.ep->name,
@@ -119,28 +144,53 @@ static int check_host_key(struct kab_ssh_session *s, struct kab_err *err)
 
 	if (!blob)
 		return kab_err_set(err, KAB_ERR_AUTH, "the server showed no host key");
-	return kab_known_hosts_check(&s->known, &s->cfg, blob, len, err);
+	return kab_known_hosts_admit(&s->known, &s->cfg, s->base.ep, blob, len, err);
 }
 
-static int bring_up(struct kab_ssh_session *s, const struct kab_wait *wait, struct kab_err *err)
+/* Connect and log in: one turn at the server. */
+static int log_in(struct kab_ssh_session *s, const char *place, struct kab_wait *wait,
+		  struct kab_err *err)
+{
+	int rc;
+
+	if (connect_and_greet(s, place, wait, err) < 0)
+		return -1;
+	rc = check_host_key(s, err);
+	if (rc < 0) {
+		kab_err_prefix(err, "host '%s'", s->base.ep->name);
+	} else {
+		struct kab_wait w = kab_ssh_limit(wait, AUTH_S);
+		int64_t deadline = w.deadline_ns;
+
+		rc = kab_ssh_authenticate(s, &w, err);
+		wait->deadline_ns += w.deadline_ns - deadline;
+	}
+	kab_ssh_gate_leave(s->base.ep->shared, place, KAB_SSH_PASSED);
+	s->authenticated = rc == 0;
+	return rc;
+}
+
+static int bring_up(struct kab_ssh_session *s, struct kab_wait wait, struct kab_err *err)
 {
 	const struct kab_endpoint *ep = s->base.ep;
-	struct kab_wait w = kab_ssh_limit(wait, CONFIG_S);
+	struct kab_wait w = kab_ssh_limit(&wait, CONFIG_S);
+	char *place kab_autofree = NULL;
 	int rc = kab_ssh_config_resolve(ep->ssh, ep->ssh_config, ep->port, &w, &s->cfg, err);
 
 	if (rc == 0)
 		rc = kab_known_hosts_load(&s->cfg, &w, &s->known, err);
 	if (rc < 0)
 		return kab_err_prefix(err, "host '%s'", ep->name);
-	if (connect_and_greet(s, wait, err) < 0)
-		return -1;
-	if (check_host_key(s, err) < 0)
-		return kab_err_prefix(err, "host '%s'", ep->name);
-	w = kab_ssh_limit(wait, AUTH_S);
-	if (kab_ssh_authenticate(s, &w, err) < 0)
-		return -1;
-	s->authenticated = true;
-	return 0;
+	kab_known_hosts_tell_faults(&s->cfg, ep);
+	place = kab_ssh_place(&s->cfg);
+	rc = log_in(s, place, &wait, err);
+	if (rc < 0 && s->dead && s->asked) {
+		/* The server did not wait for the passphrase; now nobody need be asked. */
+		forget_connection(s);
+		s->dead = s->asked = false;
+		rc = log_in(s, place, &wait, err);
+	}
+	return rc;
 }
 
 static int ssh_open(const struct kab_endpoint *ep, const struct kab_wait *wait,
@@ -159,7 +209,7 @@ static int ssh_open(const struct kab_endpoint *ep, const struct kab_wait *wait,
 	s->fd = s->helper_err = -1;
 	kab_rng_seed_label(&rng, (uint64_t)kab_now_wall_ns() ^ (uint64_t)getpid(), ep->name);
 	snprintf(s->mark, sizeof(s->mark), "kab-%016llx", (unsigned long long)kab_rng_u64(&rng));
-	if (bring_up(s, wait, err) < 0) {
+	if (bring_up(s, *wait, err) < 0) {
 		ssh_close(&s->base);
 		return -1;
 	}

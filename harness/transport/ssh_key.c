@@ -76,7 +76,7 @@ void kab_ssh_add_string(struct kab_buf *buf, const void *p, size_t n)
 	kab_buf_add(buf, p, n);
 }
 
-static void set_blob(struct kab_ssh_key *key, const void *blob, size_t len)
+void kab_ssh_key_set_blob(struct kab_ssh_key *key, const void *blob, size_t len)
 {
 	struct kab_ssh_reader r = { blob, len, false };
 	size_t n;
@@ -179,7 +179,7 @@ static bool read_openssh(struct kab_ssh_key *key, const struct kab_buf *raw)
 	p = kab_ssh_read_string(&r, &n);
 	if (r.bad)
 		return false;
-	set_blob(key, pub, pub_len);
+	kab_ssh_key_set_blob(key, pub, pub_len);
 	if (key->encrypted || strcmp(key->type, "ssh-rsa") != 0)
 		return true;
 	in = (struct kab_ssh_reader){ p, n, false };
@@ -229,7 +229,7 @@ static void read_pem(struct kab_ssh_key *key, const char *text, size_t len)
 		kab_ssh_add_string(&blob, "ssh-rsa", 7);
 		add_bignum(&blob, e);
 		add_bignum(&blob, n);
-		set_blob(key, blob.data, blob.len);
+		kab_ssh_key_set_blob(key, blob.data, blob.len);
 		key->rsa = pk;
 		pk = NULL;
 	}
@@ -254,21 +254,37 @@ static int read_file(const char *path, struct kab_buf *ret)
 	return n < 0 ? -1 : 0;
 }
 
-/* "TYPE BASE64 COMMENT" of FILE.pub. */
-static void read_public(struct kab_ssh_key *key, const char *path)
+/* "TYPE BASE64 COMMENT". */
+static void read_public_file(struct kab_ssh_key *key, const char *path)
 {
-	char *pub kab_autofree = kab_xasprintf("%s.pub", path);
 	struct kab_buf text kab_autobuf = KAB_BUF_INIT;
 	struct kab_buf blob kab_autobuf = KAB_BUF_INIT;
 	const char *p;
 
-	if (read_file(pub, &text) < 0)
+	if (read_file(path, &text) < 0)
 		return;
 	p = kab_buf_str(&text);
 	p += strcspn(p, " ");
 	p += strspn(p, " ");
 	if (kab_ssh_base64(p, strcspn(p, " \r\n"), &blob))
-		set_blob(key, blob.data, blob.len);
+		kab_ssh_key_set_blob(key, blob.data, blob.len);
+}
+
+static void read_public(struct kab_ssh_key *key, const char *path)
+{
+	char *pub kab_autofree = kab_xasprintf("%s.pub", path);
+
+	read_public_file(key, pub);
+}
+
+int kab_ssh_key_load_public(const char *path, struct kab_ssh_key *ret)
+{
+	*ret = (struct kab_ssh_key){ .path = kab_xstrdup(path) };
+	read_public_file(ret, path);
+	if (ret->blob.len)
+		return 0;
+	kab_ssh_key_release(ret);
+	return -1;
 }
 
 int kab_ssh_key_load(const char *path, struct kab_ssh_key *ret, struct kab_err *err)

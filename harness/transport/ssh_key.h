@@ -22,6 +22,9 @@ struct kab_ssh_key {
  * a text that says why it cannot be used.
  */
 int kab_ssh_key_load(const char *path, struct kab_ssh_key *ret, struct kab_err *err);
+/* A file of a public key or certificate alone: 0 or -1. */
+int kab_ssh_key_load_public(const char *path, struct kab_ssh_key *ret);
+void kab_ssh_key_set_blob(struct kab_ssh_key *key, const void *blob, size_t len);
 void kab_ssh_key_release(struct kab_ssh_key *key);
 
 /* blob of an RSA key with the type string replaced: "rsa-sha2-512" asks for SHA-512. */

@@ -21,8 +21,10 @@ struct kab_ssh_session {
 	int helper_err; /* its stderr, for the error text; -1 */
 	bool authenticated;
 	bool dead;
+	bool asked; /* a passphrase was asked for so long that the server may have given up */
 	int64_t last_rx_ns; /* when a byte came last, or an operation began */
 	int64_t last_ping_ns; /* when a keepalive was sent last */
+	struct kab_buf hello; /* what the server sent first, until the greeting is over */
 	char mark[40]; /* line that separates rc-file chatter from output */
 };
 
@@ -51,8 +53,8 @@ int kab_ssh_proxy_argv(const struct kab_ssh_config *cfg, const char *ssh_config_
 		       const struct kab_wait *wait, struct kab_strv *argv, struct kab_err *err);
 
 /* ---- ssh_auth.c ---- */
-int kab_ssh_authenticate(struct kab_ssh_session *s, const struct kab_wait *wait,
-			 struct kab_err *err);
+/* The deadline moves on by the time that a passphrase takes. */
+int kab_ssh_authenticate(struct kab_ssh_session *s, struct kab_wait *wait, struct kab_err *err);
 
 /* ---- ssh_wait.c: one non-blocking session, driven by poll ---- */
 int kab_ssh_new_session(struct kab_ssh_session *s, struct kab_err *err);

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/rng.h"
+#include "transport/ssh_kex.h"
 #include "transport/ssh_session.h"
 
 /* A host that says nothing for so many keepalives is gone. */
@@ -66,6 +67,8 @@ static ssize_t on_recv(libssh2_socket_t fd, void *buf, size_t len, int flags, vo
 		return -errno;
 	if (n > 0)
 		s->last_rx_ns = kab_now_mono_ns();
+	if (n > 0 && s->hello.max)
+		kab_buf_add(&s->hello, buf, (size_t)n);
 	return n;
 }
 
@@ -157,12 +160,6 @@ int kab_ssh_pause(struct kab_ssh_session *s, const struct kab_wait *wait, const 
 static const char *remedy(int rc)
 {
 	switch (rc) {
-	case LIBSSH2_ERROR_KEX_FAILURE:
-	case LIBSSH2_ERROR_METHOD_NONE:
-		return "no algorithm in common: the server has only an RSA host key, only "
-		       "encrypt-then-mac MACs, or only GCM or ChaCha20 ciphers; set \"transport\": "
-		       "\"openssh\" for this host in the lab file, or give it an ed25519 or ecdsa "
-		       "host key, and aes128-ctr with hmac-sha2-256";
 	case LIBSSH2_ERROR_SOCKET_DISCONNECT:
 	case LIBSSH2_ERROR_SOCKET_RECV:
 	case LIBSSH2_ERROR_SOCKET_SEND:
@@ -178,6 +175,18 @@ static const char *remedy(int rc)
 	}
 }
 
+/* libssh2 says -5 for whatever it was. */
+static int no_algorithm(struct kab_ssh_session *s, int rc, struct kab_err *err)
+{
+	char *ours kab_autofree = kab_known_hosts_prefer(&s->known);
+	char *why kab_autofree = kab_ssh_kex_mismatch(s->ssh, &s->hello, ours);
+
+	return kab_err_set(err, KAB_ERR_CONNECT,
+			   "host '%s': no algorithm in common%s%s (libssh2 %d); set \"transport\": "
+			   "\"openssh\" for this host in the lab file",
+			   s->base.ep->name, why ? " for " : "", why ? why : "", rc);
+}
+
 int kab_ssh_fail(struct kab_ssh_session *s, int rc, const char *doing, struct kab_err *err)
 {
 	const char *name = s->base.ep->name;
@@ -190,6 +199,8 @@ int kab_ssh_fail(struct kab_ssh_session *s, int rc, const char *doing, struct ka
 	if (rc == KAB_SSH_STOP) /* kab_ssh_pause has said it */
 		return -1;
 	s->dead = true;
+	if (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_METHOD_NONE)
+		return no_algorithm(s, rc, err);
 	if (s->ssh)
 		libssh2_session_last_error(s->ssh, &said, NULL, 0);
 	/* -13, -43 or -2, whichever it is while the banner is awaited */

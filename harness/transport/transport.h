@@ -24,6 +24,15 @@ struct kab_wait {
 	int cancel_fd; /* -1: not cancellable */
 };
 
+/* What is done with a host key that is not on record. A revoked one is always refused. */
+enum kab_host_key_check {
+	KAB_HOST_KEY_STRICT, /* refused */
+	KAB_HOST_KEY_ACCEPT_NEW, /* of an unknown host: put on record */
+	KAB_HOST_KEY_ANY, /* of an unknown host: put on record; a changed one: taken */
+};
+
+struct kab_ssh_shared;
+
 /* How to reach one host; filled from the lab file, borrowed until close. */
 struct kab_endpoint {
 	const char *name; /* label in the lab: for messages */
@@ -32,6 +41,8 @@ struct kab_endpoint {
 	const char *ssh_config; /* -F file; NULL: the user's */
 	int port; /* 0: as ssh -G says */
 	int keepalive_s; /* 0: off */
+	enum kab_host_key_check host_key_check;
+	struct kab_ssh_shared *shared; /* ssh_shared.h; NULL: nobody is asked, no queue */
 	const struct kab_log *log;
 };
 

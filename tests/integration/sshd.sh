@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Throw-away ssh servers on 127.0.0.1 for tests: own host keys, own user key, a free port.
 #
-#   sshd.sh start DIR NAME [-s openssh|dropbear] [-k TYPES] [-p PORT] [OPTION VALUE]...
+#   sshd.sh start DIR NAME [-s openssh|dropbear] [-k TYPES] [-a ADDRESS] [-p PORT] [OPTION VALUE]...
 #       Starts a server called NAME, waits until it listens, and prints its port. Several may share a
 #       DIR. TYPES are its host keys (default "ed25519"; also "ecdsa", "rsa", comma separated); OPTION
 #       VALUE go into its sshd_config (before the defaults, so they win). dropbear needs root and a mount
-#       namespace. With -p PORT that port is tried first; when it is taken another is.
+#       namespace. With -p PORT that port is tried first; when it is taken another is. ADDRESS is another
+#       one of 127.0.0.0/8.
 #   sshd.sh stop DIR [NAME]      ends it, its sessions too; without NAME all of them
 #   sshd.sh pid DIR NAME         process id of the server
 #   sshd.sh sessions DIR NAME    process ids of its running sessions
@@ -22,7 +23,7 @@
 # Always stop what was started, e.g. with  trap 'sshd.sh stop DIR' EXIT.
 set -u
 cmd=${1:-} dir=${2:-} name=${3:-}
-[ -n "$dir" ] || { sed -n '3,24s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ -n "$dir" ] || { sed -n '3,25s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 here=$dir/$name
@@ -46,6 +47,11 @@ server_pid() {
 	cat "$dir/$1/pid" 2>/dev/null
 }
 
+# A process that nobody has reaped yet is gone, too.
+is_gone() {
+	! grep '^State:' "/proc/$1/status" 2>/dev/null | grep -qv '[ZX] ('
+}
+
 # Sessions are the children of the server.
 server_sessions() {
 	pid=$(server_pid "$1")
@@ -63,7 +69,7 @@ stop_one() {
 	kill -CONT "$pid" 2>/dev/null
 	kill "$pid" 2>/dev/null
 	n=0
-	while kill -0 "$pid" 2>/dev/null && [ $n -lt 50 ]; do
+	until is_gone "$pid" || [ $n -ge 50 ]; do
 		sleep 0.1
 		n=$((n + 1))
 	done
@@ -98,7 +104,7 @@ start_openssh() {
 		done
 		cat <<-END
 			Port $1
-			ListenAddress 127.0.0.1
+			ListenAddress $address
 			PidFile $here/pid
 			AuthorizedKeysFile $here/authorized_keys
 			PasswordAuthentication no
@@ -117,7 +123,7 @@ start_openssh() {
 	"$(command -v sshd)" -f "$here/sshd_config" -E "$here/log" || return 1
 	# It goes to the background before it binds: its status says nothing of that, its log and pid file do.
 	n=0
-	until [ -s "$here/pid" ] && kill -0 "$(cat "$here/pid")"; do
+	until [ -s "$here/pid" ] && ! is_gone "$(cat "$here/pid")"; do
 		tail -c "+$((seen + 1))" "$here/log" | grep -q '^Cannot bind any address' && return 1
 		if [ $n -ge 600 ]; then
 			echo "$0: $name does not listen after a minute" >&2
@@ -145,7 +151,7 @@ start_dropbear() {
 	rm -f "$here/pid"
 	# -F: it would leave its pid to the caller's session otherwise; setsid takes it out of it.
 	setsid unshare -m sh -c 'mount --bind "$1/passwd" /etc/passwd || exit 1; shift
-		exec "$@"' sh "$here" dropbear -F -E $keys -p "127.0.0.1:$1" -P "$here/pid" \
+		exec "$@"' sh "$here" dropbear -F -E $keys -p "$address:$1" -P "$here/pid" \
 		</dev/null >"$here/log" 2>&1 &
 	n=0
 	while [ $n -lt 50 ]; do
@@ -161,11 +167,12 @@ case $cmd in
 start)
 	[ -n "$name" ] || exit 2
 	shift 3
-	server=openssh types=ed25519 options='' port=''
+	server=openssh types=ed25519 options='' address=127.0.0.1 port=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		-s) server=$2 ;;
 		-k) types=$2 ;;
+		-a) address=$2 ;;
 		-p) port=$2 ;;
 		*) options="$options
 $1 $2" ;;
@@ -184,12 +191,14 @@ $1 $2" ;;
 		fi
 		port=$(random_port)
 	done
+	known=$address
+	[ "$port" = 22 ] || known="[$address]:$port"
 	for t in $(echo "$types" | tr , ' '); do
-		echo "[127.0.0.1]:$port $(cut -d' ' -f1,2 "$here/host_$t.pub")" >>"$dir/known_hosts"
+		echo "$known $(cut -d' ' -f1,2 "$here/host_$t.pub")" >>"$dir/known_hosts"
 	done
 	cat >>"$dir/ssh_config" <<-END
 		Host $name
-		  HostName 127.0.0.1
+		  HostName $address
 		  Port $port
 		  User $(id -un)
 		  IdentityFile $dir/id
@@ -200,7 +209,7 @@ $1 $2" ;;
 	END
 	if [ -n "${KAB_SSHD_OWNER:-}" ]; then
 		{
-			while kill -0 "$KAB_SSHD_OWNER" 2>/dev/null && [ -s "$here/pid" ]; do
+			until is_gone "$KAB_SSHD_OWNER" || [ ! -s "$here/pid" ]; do
 				sleep 2
 			done
 			stop_one "$name"
