@@ -9,7 +9,6 @@
 #include "jobs/lock.h"
 #include "jobs/night_log.h"
 #include "jobs/nightly.h"
-#include "transport/transport.h"
 
 /* Everything that one call holds. */
 struct job {
@@ -21,7 +20,7 @@ struct job {
 	struct kab_interrupt *interrupt;
 	struct kab_night_log *log;
 	struct kab_lock lock;
-	char *state_dir, *command_line;
+	char *state_dir;
 	struct kab_nightly_env env;
 };
 
@@ -35,7 +34,6 @@ static void job_release(struct job *j)
 	kab_night_log_free(j->log);
 	kab_lock_release(&j->lock);
 	free(j->state_dir);
-	free(j->command_line);
 }
 
 static int circumstances(void *ctx, const struct kab_run_info *run,
@@ -75,13 +73,11 @@ static int load(struct job *j, const struct kab_args *args, struct kab_err *err)
 		if (kab_lab_need(&j->lab, j->config.hosts.v[i], &host, err) < 0)
 			return kab_err_prefix(err, "%s", j->config.file);
 	}
-	j->command_line = kab_quote_argv((const char *const *)kab_strv_argv(&j->cli->command_line));
 	j->env = (struct kab_nightly_env){
 		.config = &j->config,
 		.lab = &j->lab,
 		.suite = &j->suite,
 		.state_dir = j->state_dir,
-		.command_line = j->command_line,
 		.version = KAB_VERSION,
 		.stop_fd = -1,
 		.cancel_fd = -1,

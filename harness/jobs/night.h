@@ -123,6 +123,10 @@ int kab_night_make_confirmations(struct kab_night *night, size_t *ret_n, struct 
 /* Verdicts of those that were run. */
 int kab_night_settle_confirmations(struct kab_night *night, struct kab_err *err);
 
+/* ---- night_tidy.c ---- */
+/* Kernels of old nights go from the hosts and from the state folder. What cannot be removed is logged. */
+int kab_night_tidy(struct kab_night *night, struct kab_err *err);
+
 /* ---- night_mail.c, night_report.c ---- */
 int kab_night_mail(struct kab_night *night, struct kab_err *err);
 /* Send what waits; what cannot be sent is a remark, not a failure. */
@@ -132,7 +136,7 @@ int kab_night_archive(struct kab_night *night, struct kab_err *err);
  * them when it is named). */
 void kab_night_head_text(struct kab_night *night, struct kab_buf *ret);
 int kab_night_remark_text(struct kab_night *night, struct kab_buf *ret, struct kab_err *err);
-int kab_night_tables(struct kab_night *night, const char *only, struct kab_buf *ret,
+int kab_night_tables(struct kab_night *night, const char *only, bool brief, struct kab_buf *ret,
 		     struct kab_err *err);
 /* The report of the night as text. */
 int kab_night_report(struct kab_night *night, struct kab_buf *ret, struct kab_err *err);

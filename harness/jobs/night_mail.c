@@ -224,7 +224,8 @@ static int the_week(struct kab_night *night, struct kab_buf *out, struct kab_err
 static int body(struct kab_night *night, const struct news *news, const char *kind,
 		struct kab_buf *out, struct kab_err *err)
 {
-	bool report = !strcmp(kind, "report");
+	bool report = !strcmp(kind, "report"), shown = false;
+	const struct kab_change *first = NULL;
 
 	kab_night_head_text(night, out);
 	changes(out, night, news, "Confirmed regressions (gain, + is better; 95 % interval)",
@@ -244,16 +245,22 @@ static int body(struct kab_night *night, const struct news *news, const char *ki
 		for (size_t k = 0; k < i; k++)
 			again = again || (news->open.v[k].confirm_run && c->confirm_run &&
 					  !strcmp(news->open.v[k].confirm_run, c->confirm_run));
-		if (!again && kab_night_tables(night, c->confirm_run, out, err) < 0)
+		if (!first && c->regressed && !c->recovered)
+			first = c;
+		/* The first with all circumstances; the others have most of them in common. */
+		if (!again && kab_night_tables(night, c->confirm_run, shown, out, err) < 0)
 			return -1;
+		shown = shown || !again;
 	}
-	if (report && kab_night_tables(night, NULL, out, err) < 0)
+	if (report && kab_night_tables(night, NULL, false, out, err) < 0)
 		return -1;
-	if (news->confirmed || !strcmp(kind, "change")) {
-		kab_buf_adds(out, "What is known and accepted is acknowledged by change number; "
-				  "until then\nthe baseline stays where it is: see kab history "
-				  "--help\n");
-	}
+	if (first && night->c->baseline != KAB_BASELINE_FIXED)
+		kab_buf_addf(
+			out,
+			"The baseline stays where it is while a regression is open. What is known "
+			"and\naccepted is acknowledged: kab history --acknowledge %lld --why "
+			"TEXT\n",
+			(long long)first->id);
 	while (out->len > 1 && out->data[out->len - 1] == '\n' && out->data[out->len - 2] == '\n')
 		out->len--;
 	out->data[out->len] = '\0';

@@ -98,11 +98,13 @@ static void head(struct kab_night *night, struct kab_buf *out)
 }
 
 /* The tables of one run, with what it was measured on. 1: it has none. */
-static int tables(struct kab_night *night, const struct kab_night_run_row *row, struct kab_buf *out,
-		  struct kab_err *err)
+static int tables(struct kab_night *night, const struct kab_night_run_row *row, bool brief,
+		  struct kab_buf *out, struct kab_err *err)
 {
 	const struct kab_nightly_env *env = night->env;
-	struct kab_report_opts opts = { .style = kab_style_find("plain"), .only_judged = true };
+	struct kab_report_opts opts = { .style = kab_style_find("plain"),
+					.only_judged = true,
+					.brief = brief };
 	struct kab_night_verdict v = { 0 };
 	struct kab_preamble preamble = { 0 };
 	int status = kab_night_load_verdict(night, row->run_id, &v, err);
@@ -123,7 +125,7 @@ static int tables(struct kab_night *night, const struct kab_night_run_row *row, 
 	return status;
 }
 
-int kab_night_tables(struct kab_night *night, const char *only, struct kab_buf *ret,
+int kab_night_tables(struct kab_night *night, const char *only, bool brief, struct kab_buf *ret,
 		     struct kab_err *err)
 {
 	struct kab_night_run_row *rows = NULL;
@@ -134,7 +136,7 @@ int kab_night_tables(struct kab_night *night, const char *only, struct kab_buf *
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		if (status >= 0 && (!only || !strcmp(rows[i].run_name, only)))
-			status = tables(night, &rows[i], ret, err);
+			status = tables(night, &rows[i], brief, ret, err);
 		kab_night_run_row_release(&rows[i]);
 	}
 	free(rows);
@@ -156,7 +158,7 @@ int kab_night_report(struct kab_night *night, struct kab_buf *ret, struct kab_er
 	head(night, ret);
 	if (remarks(night, ret, err) < 0)
 		return -1;
-	return kab_night_tables(night, NULL, ret, err);
+	return kab_night_tables(night, NULL, false, ret, err);
 }
 
 /* ---- the archive ---- */

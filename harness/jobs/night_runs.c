@@ -13,6 +13,7 @@
 #include "jobs/night.h"
 #include "model/expr.h"
 #include "model/plan.h"
+#include "transport/transport.h"
 
 /* Where nothing is stored yet: a case that says nothing of itself, a reboot, and what comes around
  * every iteration (start, fetch, parse). */
@@ -186,8 +187,7 @@ static int preflight(struct kab_night *night, struct kab_night_host *h,
 				     "%s; its results will be missing", warnings.v[i]) < 0)
 			return -1;
 	for (size_t i = 0; i < touches.n; i++)
-		kab_log(night->env->log, KAB_LOG_INFO, "host '%s' will be touched: %s",
-			h->host->name, touches.v[i]);
+		kab_log(night->env->log, KAB_LOG_INFO, "will touch: %s", touches.v[i]);
 	for (size_t i = 0; i < problems.n; i++)
 		if (kab_night_remark(night, "host", h->host->name, err, "%s", problems.v[i]) < 0)
 			return -1;
@@ -201,12 +201,47 @@ static int preflight(struct kab_night *night, struct kab_night_host *h,
 	return 1;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * A `kab run` that measures the same: what a reader of the report needs. Kernels from files are named by
+ * them, without the folders of this machine.
+ */
+static char *as_command(const struct kab_night *night, const struct kab_night_order *o,
+			const struct kab_plan *plan)
+{
+	struct kab_strv kab_autostrv argv = KAB_STRV_INIT;
+
+	kab_strv_add(&argv, "kab");
+	kab_strv_add(&argv, "run");
+	kab_strv_add(&argv, base_name(night->c->suite));
+	for (size_t i = 0; i < o->kernels->n; i++) {
+		const struct kab_kernel *k = &o->kernels->v[i];
+
+		if (k->sources.n)
+			kab_strv_addf(&argv, "--kernel=%s=%.*s:%s", k->label,
+				      (int)strcspn(k->spec, ":"), k->spec,
+				      base_name(k->sources.v[0]));
+		else
+			kab_strv_addf(&argv, "--kernel=%s=%s", k->label, k->spec);
+	}
+	kab_strv_addf(&argv, "--boots=%d", plan->boots);
+	kab_strv_addf(&argv, "--host=%s", o->host->host->name);
+	return kab_quote_argv((const char *const *)kab_strv_argv(&argv));
+}
+
 int kab_night_make_run(struct kab_night *night, const struct kab_night_order *o,
 		       struct kab_err *err)
 {
 	const struct kab_nightly_env *env = night->env;
 	const struct kab_lab_host *hosts[1] = { o->host->host };
 	char *name kab_autofree = NULL, *stored kab_autofree = NULL;
+	char *command kab_autofree = NULL;
 	struct kab_suite suite = { 0 };
 	struct kab_plan plan = { 0 };
 	struct kab_engine_new what = { .suite = &suite,
@@ -217,7 +252,6 @@ int kab_night_make_run(struct kab_night *night, const struct kab_night_order *o,
 				       .facts = &o->host->facts,
 				       .n_hosts = 1,
 				       .aa = !strcmp(o->purpose, "aa"),
-				       .command_line = env->command_line,
 				       .version = env->version };
 	int64_t run_id = 0;
 	int status;
@@ -228,8 +262,11 @@ int kab_night_make_run(struct kab_night *night, const struct kab_night_order *o,
 	if (part_of_suite(env->suite, o->cases, &suite, err) < 0)
 		return -1;
 	status = make_plan(o->host, &suite, o->kernels, o->boots, name, &plan, err);
-	if (status == 0)
+	if (status == 0) {
+		command = as_command(night, o, &plan);
+		what.command_line = command;
 		status = preflight(night, o->host, &what, err);
+	}
 	if (status == 0) {
 		/* A run that the night does not know of would be run by nobody. */
 		status = kab_store_bulk_begin(env->store, err);

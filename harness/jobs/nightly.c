@@ -405,8 +405,8 @@ static int finish(struct kab_night *night, struct kab_nightly_result *ret, struc
 		   : !strcmp(state, "skipped") ? KAB_NIGHT_SKIPPED
 					       : KAB_NIGHT_MEASURED;
 	ret->exit_status = lost ? 4 : night->failures ? 5 : 0;
-	if (kab_night_archive(night, err) < 0 || kab_night_mail(night, err) < 0 ||
-	    kab_night_send(night, err) < 0)
+	if (kab_night_tidy(night, err) < 0 || kab_night_archive(night, err) < 0 ||
+	    kab_night_mail(night, err) < 0 || kab_night_send(night, err) < 0)
 		return -1;
 	if (night->failures && !ret->exit_status)
 		ret->exit_status = 5;

@@ -47,7 +47,7 @@ struct kab_nightly_env {
 	const struct kab_suite *suite; /* bound */
 	struct kab_store *store; /* for writing */
 	const char *state_dir; /* exists */
-	const char *command_line, *version; /* for the record */
+	const char *version; /* of kab, for the record */
 	const struct kab_log *log; /* of the night; may be NULL */
 	int stop_fd, cancel_fd; /* -1: never */
 	bool now; /* ignore the window: begin at once, for as long as a window lasts */

@@ -332,7 +332,7 @@ static int load_numbers(struct kab_nightly *n, const struct kab_json *root, stru
 	    kab_json_int(root, "min_boots", 2, 1000, 5, &min_boots, err) < 0 ||
 	    kab_json_int(root, "confirm_boots", 2, 1000, 8, &confirm, err) < 0 ||
 	    kab_json_int(root, "quarantine_after", 1, 100, 2, &quarantine, err) < 0 ||
-	    kab_json_int(root, "keep_kernels", 0, 1000, -1, &keep, err) < 0 ||
+	    kab_json_int(root, "keep_kernels", 0, 1000, 10, &keep, err) < 0 ||
 	    kab_json_int(root, "logs", 1, 10000, 30, &logs, err) < 0)
 		return -1;
 	if (boots && boots < min_boots) {

@@ -100,7 +100,7 @@ struct kab_nightly {
 	int min_boots; /* cutting stops here */
 	int confirm_boots;
 	int quarantine_after; /* failed nights in a row */
-	int keep_kernels; /* that kab installed and a host keeps, newest first; -1: all */
+	int keep_kernels; /* of earlier nights that stay on a host and in the state folder */
 	struct {
 		char *from; /* NULL: no mail */
 		struct kab_strv to, cc;

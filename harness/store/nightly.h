@@ -91,6 +91,13 @@ int kab_store_night_last_measured(struct kab_store *store, const char *tree, con
 int kab_store_night_tried(struct kab_store *store, const char *tree, const char *label,
 			  const char *date, bool results, struct kab_err *err);
 
+/* All kernels of the tree, newest first; caller releases each and frees the array. */
+int kab_store_night_kernel_list(struct kab_store *store, const char *tree,
+				struct kab_night_kernel **ret, size_t *ret_n, struct kab_err *err);
+/* Releases that nights of the tree have booted, the one booted last first; appended. */
+int kab_store_night_releases(struct kab_store *store, const char *tree, struct kab_strv *ret,
+			     struct kab_err *err);
+
 struct kab_night_baseline {
 	char *label, *spec, *date, *why;
 };

@@ -53,13 +53,8 @@ void kab_night_mail_row_release(struct kab_night_mail_row *r)
 	"id, identity, source, label, spec, commit_id, describe, is_release, tried, measured," \
 	" seen_wall_ns"
 
-static int fill_kernel(struct kab_store *store, sqlite3_stmt *stmt, struct kab_night_kernel *k,
-		       struct kab_err *err)
+static void read_kernel(sqlite3_stmt *stmt, struct kab_night_kernel *k)
 {
-	int rc = kab_sql_step(store, stmt, err);
-
-	if (rc <= 0)
-		return rc < 0 ? -1 : 1;
 	*k = (struct kab_night_kernel){
 		.id = sqlite3_column_int64(stmt, 0),
 		.identity = kab_sql_text(stmt, 1),
@@ -73,6 +68,16 @@ static int fill_kernel(struct kab_store *store, sqlite3_stmt *stmt, struct kab_n
 		.measured = kab_sql_dup(stmt, 9),
 		.seen_wall_ns = sqlite3_column_int64(stmt, 10),
 	};
+}
+
+static int fill_kernel(struct kab_store *store, sqlite3_stmt *stmt, struct kab_night_kernel *k,
+		       struct kab_err *err)
+{
+	int rc = kab_sql_step(store, stmt, err);
+
+	if (rc <= 0)
+		return rc < 0 ? -1 : 1;
+	read_kernel(stmt, k);
 	return 0;
 }
 
@@ -181,6 +186,51 @@ int kab_store_night_tried(struct kab_store *store, const char *tree, const char 
 			 " WHERE tree = ?3 AND label = ?4",
 			 "siss", date, (int64_t)results, tree, label);
 	return kab_tx_end(store, rc, err, "note that '%s' was tried", label);
+}
+
+int kab_store_night_kernel_list(struct kab_store *store, const char *tree,
+				struct kab_night_kernel **ret, size_t *ret_n, struct kab_err *err)
+{
+	struct {
+		struct kab_night_kernel *v;
+		size_t n, cap;
+	} list = { 0 };
+	KAB_AUTOSTMT stmt = NULL;
+	int rc;
+
+	KAB_STORE_GUARD(store);
+	stmt = kab_sql_query(store, err,
+			     "SELECT " KERNEL_COLUMNS " FROM nightly_kernel WHERE tree = ?"
+			     " ORDER BY id DESC",
+			     "s", tree);
+	if (!stmt)
+		return -1;
+	while ((rc = kab_sql_step(store, stmt, err)) > 0)
+		read_kernel(stmt, KAB_PUSH(&list));
+	*ret = list.v;
+	*ret_n = list.n;
+	return rc;
+}
+
+int kab_store_night_releases(struct kab_store *store, const char *tree, struct kab_strv *ret,
+			     struct kab_err *err)
+{
+	KAB_AUTOSTMT stmt = NULL;
+	int rc;
+
+	KAB_STORE_GUARD(store);
+	stmt = kab_sql_query(store, err,
+			     "SELECT k.release FROM nightly_night n"
+			     " JOIN nightly_run r ON r.night_id = n.id"
+			     " JOIN boot b ON b.run_id = r.run_id"
+			     " JOIN kernel k ON k.id = b.kernel_id WHERE n.tree = ?"
+			     " GROUP BY k.release ORDER BY max(b.id) DESC",
+			     "s", tree);
+	if (!stmt)
+		return -1;
+	while ((rc = kab_sql_step(store, stmt, err)) > 0)
+		kab_strv_add(ret, kab_sql_str(stmt, 0));
+	return rc;
 }
 
 /* ---- baseline ---- */

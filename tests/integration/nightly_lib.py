@@ -54,13 +54,13 @@ class Files(e2e.Case):
         self.write("kernels.json", json.dumps({"kernels": [kernel]}))
 
     def file(self, cases, name="mainline", repeat=None, **more):
-        self.suite(cases, repeat=repeat or {"boots": 4, "iterations": 2})
+        self.suite(cases, repeat=repeat or {"boots": 3, "iterations": 1})
         self.write("hook", "#!/bin/sh\ncat '%s'\n" % self.path("kernels.json"), 0o755)
         doc = {"name": name, "lab": "lab.json" if self.hosts else None, "suite": "./suite.json",
                "hosts": [h.name for h in self.hosts] or ["local"], "reference": "v1=release:" + NEW if self.hosts else "v1=running",
                "sources": [{"hook": [self.path("hook")]}], "state": "state",
                "window": {"start": "00:00", "end": "23:59", "margin_min": 1},
-               "confirm_boots": 4, "min_boots": 4}
+               "confirm_boots": 3, "min_boots": 3}
         doc.update(more)
         doc = {k: v for k, v in doc.items() if v is not None}
         return self.write(name + ".json", json.dumps(doc, indent=1))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Nights as cron has them: two real servers that are rebooted, a regression, a mail server."""
 import os
+import re
 
 import e2e_lib as e2e
 import nightly_lib
@@ -22,6 +23,9 @@ class Nights(nightly_lib.Night):
         self.assertRegex(mail["Subject"], r"mainline 2026-11-01: 2 regressions confirmed \(bench -(19|20)\.\d%\)")
         self.assertRegex(body, r"one bench/value: -(19|20)\.\d+ % \[")
         self.assertIn("0123456789ab", body)
+        self.assertIn("kab run suite.json --kernel=v1=release:%s --kernel=v2=release:%s --boots=3 " % (NEW, OLD),
+                      re.sub(r"[\s\\]+", " ", body))
+        self.assertIn("kab history --acknowledge 1 --why", body)
         self.assertLessEqual(max(map(len, body.splitlines())), 76)
         self.assertTrue(os.path.exists(self.path("archive/2026-11-01/report.txt")))
 
@@ -48,6 +52,23 @@ class Nights(nightly_lib.Night):
         self.assertEqual(last["In-Reply-To"], first["Message-ID"])
         self.assertEqual(last["References"], first["Message-ID"])
         self.assert_hosts_clean()
+
+    def test_kernel_that_does_not_boot_is_news(self):
+        self.hosts_up("one")
+        self.file([self.synthetic(name="bench", mean=100, sd=0.3)], mail=self.start_sink())
+        self.never.add(("one", OLD))
+        self.kernel("v2", OLD)
+        r = self.night("2026-11-01")
+        self.assertEqual(r.status, 5, r.err + r.out)
+        self.assertRegex(r.out, "kernel 'v2' does not boot on 'one'")
+        (mail,) = self.mails()
+        self.assertRegex(mail["Subject"], r"mainline 2026-11-01: 1 kernel does not boot")
+        self.assertRegex(mail.get_content(), "(?s)Kernels that do not boot:.*kernel 'v2' does not boot on 'one'")
+        # It is neither tried again nor a baseline, and the host is not to blame.
+        self.assertEqual(self.night("2026-11-02").status, 0)
+        self.assertEqual(self.state("2026-11-02"), "skipped")
+        self.assertEqual(self.sql("SELECT failed FROM nightly_strike"), [(0,)])
+        self.assertEqual(self.sql("SELECT tried, measured FROM nightly_kernel WHERE label = 'v2'"), [("2026-11-01", None)])
 
 
 if __name__ == "__main__":
