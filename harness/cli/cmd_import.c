@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/export_import.h"
+#include "cli/import_sources.h"
 #include "exchange/import.h"
 #include "exchange/import_formats.h"
 #include "runners/runner.h"
@@ -50,102 +50,6 @@ static int read_params(const struct kab_args *args, struct kab_params *params, s
 	return 0;
 }
 
-/* "LABEL=PATH", or a PATH of the only --kernel, or one whose kernels the reader finds. */
-struct source {
-	char *kernel; /* NULL: not told */
-	const char *path;
-};
-
-struct sources {
-	struct source *v;
-	size_t n, cap;
-	struct kab_strv labels; /* of --kernel LABEL, in that order */
-};
-
-static void sources_release(struct sources *sources)
-{
-	for (size_t i = 0; i < sources->n; i++)
-		free(sources->v[i].kernel);
-	free(sources->v);
-	kab_strv_release(&sources->labels);
-}
-
-static void add_source(struct sources *ret, const char *word)
-{
-	const char *equals = strchr(word, '=');
-	char *label kab_autofree = equals ? kab_xstrndup(word, (size_t)(equals - word)) : NULL;
-	struct source *src = KAB_PUSH(ret);
-
-	if (label && (!kab_text_is_label(label) || !access(word, F_OK)))
-		equals = NULL;
-	src->kernel = equals ? kab_xstrdup(label) : NULL;
-	src->path = equals ? equals + 1 : word;
-}
-
-/* --kernel LABEL=PATH and what stands without an option; --kernel LABEL is the kernel of those that
- * name none, and the order of kernels. */
-static int find_sources(const struct kab_args *args, struct sources *ret, struct kab_err *err)
-{
-	const char *word;
-
-	for (size_t i = 0; (word = kab_args_nth(args, "kernel", i)); i++) {
-		const char *equals = strchr(word, '=');
-		char *label kab_autofree =
-			equals ? kab_xstrndup(word, (size_t)(equals - word)) : kab_xstrdup(word);
-
-		if (!kab_text_is_label(label))
-			return kab_err_set(err, KAB_ERR_USAGE,
-					   "'%s' is no label of a kernel: letters, digits and "
-					   ". _ + - are",
-					   label);
-		if (!kab_strv_has(&ret->labels, label))
-			kab_strv_add(&ret->labels, label);
-		if (equals)
-			*KAB_PUSH(ret) = (struct source){ kab_xstrdup(label), equals + 1 };
-	}
-	for (size_t i = 0; i < kab_args_n(args); i++)
-		add_source(ret, kab_args_at(args, i));
-	for (size_t i = 0; i < ret->n && ret->labels.n == 1; i++)
-		if (!ret->v[i].kernel)
-			ret->v[i].kernel = kab_xstrdup(ret->labels.v[0]);
-	return ret->n ? 0 : kab_err_set(err, KAB_ERR_USAGE, "no file was named");
-}
-
-/* Baseline first, then the order of --kernel, then that of the words. Caller frees. */
-static int in_order(const struct kab_args *args, struct sources *sources,
-		    struct kab_import_source **ret, struct kab_err *err)
-{
-	const char *baseline = kab_args_get(args, "baseline");
-	struct kab_strv kab_autostrv order = KAB_STRV_INIT;
-	size_t n = 0;
-
-	*ret = kab_xcalloc(sources->n + 1, sizeof(**ret));
-	if (baseline)
-		kab_strv_add(&order, baseline);
-	kab_strv_copy(&order, &sources->labels);
-	for (size_t i = 0; i < sources->n; i++)
-		if (sources->v[i].kernel)
-			kab_strv_add(&order, sources->v[i].kernel);
-	for (size_t k = 0; k < order.n; k++) {
-		size_t before = n;
-		bool seen = false;
-
-		for (size_t i = 0; i < k; i++)
-			seen |= !strcmp(order.v[i], order.v[k]);
-		for (size_t i = 0; i < sources->n && !seen; i++)
-			if (sources->v[i].kernel && !strcmp(sources->v[i].kernel, order.v[k]))
-				(*ret)[n++] = (struct kab_import_source){ sources->v[i].kernel,
-									  sources->v[i].path };
-		if (!seen && n == before && kab_strv_has(&sources->labels, order.v[k]))
-			return kab_err_set(err, KAB_ERR_USAGE, "no file is of kernel '%s'",
-					   order.v[k]);
-	}
-	for (size_t i = 0; i < sources->n; i++)
-		if (!sources->v[i].kernel)
-			(*ret)[n++] = (struct kab_import_source){ NULL, sources->v[i].path };
-	return 0;
-}
-
 static void tell(void *ctx, size_t done, size_t all)
 {
 	struct kab_cli *cli = ctx;
@@ -158,31 +62,10 @@ static void tell(void *ctx, size_t done, size_t all)
 		fprintf(stderr, "\r%zu of %zu files", done, all);
 }
 
-/* Kernels that nobody put in order have no baseline. */
-static int set_baseline(const struct kab_args *args, const struct sources *sources,
-			const char *format, struct kab_import *import, struct kab_err *err)
-{
-	const char *baseline = kab_args_get(args, "baseline");
-	char *labels kab_autofree = NULL;
-	bool found = false;
-
-	if (baseline)
-		return kab_import_choose_baseline(import, baseline, err);
-	for (size_t i = 0; i < sources->n; i++)
-		found |= !sources->v[i].kernel;
-	/* A table has an order, folders have none. */
-	if (!found || import->kernels.n < 2 || !strcmp(format, "summary"))
-		return 0;
-	labels = kab_strv_join(&import->kernels, ", ");
-	return kab_err_set(
-		err, KAB_ERR_USAGE,
-		"which of the kernels is the baseline? say --baseline LABEL; there are %s", labels);
-}
-
 static int read_format(struct kab_cli *cli, const struct kab_args *args, const char *format,
 		       struct kab_import *ret, struct kab_err *err)
 {
-	struct sources sources = { 0 };
+	struct kab_sources sources = { 0 };
 	struct kab_import_source *sorted kab_autofree = NULL;
 	struct kab_params params = { 0 };
 	struct kab_import_from from = {
@@ -203,16 +86,16 @@ static int read_format(struct kab_cli *cli, const struct kab_args *args, const c
 	if (!rc)
 		rc = kab_args_int(args, "repeat", 2, 1000000, 0, &from.repeat, err);
 	if (!rc)
-		rc = find_sources(args, &sources, err);
+		rc = kab_sources_find(args, &sources, err);
 	if (!rc)
-		rc = in_order(args, &sources, &sorted, err);
+		rc = kab_sources_order(args, &sources, &sorted, err);
 	if (!rc) {
 		from.exit_status = (int)exit_status;
 		rc = kab_import_format_find(format)->read(sorted, sources.n, &from, ret, err);
 	}
 	if (!rc)
-		rc = set_baseline(args, &sources, format, ret, err);
-	sources_release(&sources);
+		rc = kab_sources_baseline(args, &sources, format, ret, err);
+	kab_sources_release(&sources);
 	kab_params_release(&params);
 	return rc;
 }
