@@ -74,13 +74,11 @@ class Bundle(e2e.Case):
         self.assertEqual(r.status, 0, r.err)
         return name
 
-    def assert_same_reports(self, a, b, db_a=None, db_b=None):
-        for style in STYLES:
-            self.assertEqual(self.kab("--db", db_a or self.db, "report", a, "--style", style, "--all").out,
-                             self.kab("--db", db_b or self.far, "report", b, "--style", style, "--all").out, style)
-        for fmt in ("json", "csv", "markdown"):
-            self.assertEqual(self.kab("--db", db_a or self.db, "report", a, "--format", fmt, "--all", "--names").out,
-                             self.kab("--db", db_b or self.far, "report", b, "--format", fmt, "--all", "--names").out)
+    def assert_same_reports(self, run, *ways):
+        for words in ways or (("--format", "json", "--all"), ()):
+            a, b = (self.kab("--db", db, "report", run, *words) for db in (self.db, self.far))
+            self.assertTrue(a.out)
+            self.assertEqual((a.out, a.status), (b.out, b.status), words)
 
     def test_there_and_back(self):
         suite = self.suite([self.synthetic(mean=10, sd=0.1, fail_every=5, noise_lines=3)],
@@ -91,7 +89,8 @@ class Bundle(e2e.Case):
         path = self.export("n")
         said = self.take_in(path)
         self.assertEqual(said.out, "n\n")
-        self.assert_same_reports("n", "n")
+        self.assert_same_reports("n", *[("--style", s, "--all") for s in STYLES],
+                                 *[("--format", f, "--all", "--names") for f in ("json", "csv", "markdown", "html")])
         for words in (("show", "n"), ("show", "n", "--names")):
             a, b = self.kab(*words).out, self.kab("--db", self.far, *words).out
             self.assertEqual([x for x in b.split("\n") if "bundle" not in x],
@@ -150,8 +149,8 @@ class Bundle(e2e.Case):
         r = self.kab("export", a, b, a, "--format", "bundle", "--output", self.path("b.kab"))
         self.assertEqual(r.status, 0, r.err)
         self.assertEqual(self.take_in(self.path("b.kab")).out, "one\ntwo\n")
-        self.assert_same_reports(a, a)
-        self.assert_same_reports(b, b)
+        self.assert_same_reports(a)
+        self.assert_same_reports(b)
 
     def test_through_pipes(self):
         self.imported()
@@ -193,7 +192,7 @@ class Bundle(e2e.Case):
         r = self.take_in(path)
         self.assertIn("no raw output", r.err)
         self.assertEqual(self.far_sql("SELECT count(*) FROM output"), [(0,)])
-        self.assert_same_reports("raw", "raw")
+        self.assert_same_reports("raw")
 
     def test_anonymous(self):
         home = self.path("home/jane-roe-home")
@@ -281,7 +280,7 @@ class Bundle(e2e.Case):
         plain = unpack(good)
         for n in (0, 1, 4, 100, len(raw) // 2, len(raw) - 1):
             self.refused(raw[:n], "empty|cut off|damaged|no bundle", packed=False)
-        for at in range(30, len(raw), len(raw) // 15):
+        for at in range(30, len(raw), len(raw) // 8):
             self.refused(raw[:at] + bytes([raw[at] ^ 0x10]) + raw[at + 1:], "damaged|changed|bundle|cut off", packed=False)
         self.refused(b"not zstd at all", "damaged, or no bundle", packed=False)
         self.refused(b"hello\n", "no bundle")

@@ -299,11 +299,17 @@ class Export(e2e.Case):
                 if r.status == 0:
                     strict(r.out)
         strict(self.kab("compare", "one", "zero", "--format", "json").out)
-        for words in (("show", "one", "--json"), ("list", "--json"), ("runners", "--json"), ("suites", "--json"),
-                      ("show", "one", "--format", "json"), ("list", "--format", "json")):
-            r = self.kab(*words)
-            if r.status == 0:
-                strict(r.out)
+        doc = strict(self.kab("history", "--format", "json").out or "null")
+        self.assertIsNotNone(doc)
+
+    def test_check_is_strict(self):
+        mail = self.write("mail", "From: a@example.org\nSubject: x\nMessage-ID: <1@x>\n\n"
+                          "hackbench -g 4\n\n              base      patched     gain\n"
+                          "  groups 1    0.000     0.000       nan%\n  groups 2    0.000     0.100       inf%\n"
+                          "  groups 4    1.000     0.900      10.00%\n")
+        r = self.kab("check", "--json", mail)
+        self.assertIn(r.status, (0, 1, 3, 5), r.err)
+        self.assertIsInstance(strict(r.out), dict)
 
     def test_undefined_is_null_with_a_reason(self):
         doc = strict(self.kab("report", self.make(self.CASES["dead"], "dead"), "--format", "json").out)
