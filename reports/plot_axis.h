@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 
-#define KAB_AXIS_TICKS_MAX 16
+#define KAB_AXIS_TICKS_MAX 24
 #define KAB_AXIS_LOG_RATIO 100
 
 struct kab_axis {

@@ -6,7 +6,7 @@
 #include "reports/plot.h"
 #include "reports/plot_axis.h"
 
-#define KAB_BINS_MAX 17
+#define KAB_BINS_MAX 25
 
 struct kab_bins {
 	struct kab_axis axis; /* of the values */

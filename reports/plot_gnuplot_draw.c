@@ -162,7 +162,7 @@ void kab_gnuplot_strip(struct kab_gnuplot *g)
 void kab_gnuplot_histogram(struct kab_gnuplot *g)
 {
 	const struct kab_plot *plot = g->plot;
-	size_t sets = 0, at = 0;
+	size_t sets = 0, at = 0, stride = 1;
 	struct kab_bins b;
 
 	if (!kab_bins_make(plot, &b))
@@ -174,13 +174,17 @@ void kab_gnuplot_histogram(struct kab_gnuplot *g)
 		"set xrange [-0.1:%zu.1]\nset yrange [0:%g]\nset ylabel 'iterations'\nset grid "
 		"noxtics ytics\nset xtics (",
 		b.n, 1.08 * (double)b.most);
-	for (size_t i = 0; i <= b.n; i++) {
+	for (size_t i = 0; i <= b.n; i += stride) {
 		struct kab_buf kab_autobuf text = KAB_BUF_INIT;
 
 		kab_axis_label(&b.axis, b.edges[i], &text);
 		kab_buf_adds(g->out, i ? ", " : "");
 		kab_gnuplot_quote(g->out, kab_buf_str(&text), 40, true);
 		kab_buf_addf(g->out, " %zu", i);
+		/* As many labels as stand beside one another. */
+		if (!i)
+			while ((b.n / stride + 1) * (text.len + 3) > 110)
+				stride++;
 	}
 	kab_buf_adds(g->out, ")\n");
 	if (b.most < 8)
@@ -248,6 +252,7 @@ static void order_borders(struct kab_gnuplot *g)
 void kab_gnuplot_order(struct kab_gnuplot *g)
 {
 	const struct kab_plot *plot = g->plot;
+	bool crowd = plot->n_values > 200;
 
 	kab_gnuplot_metric_axis(g, 'y');
 	kab_buf_addf(g->out, "set xrange [0.3:%zu.7]\nset xtics autofreq\n", plot->n_values);
@@ -285,13 +290,21 @@ void kab_gnuplot_order(struct kab_gnuplot *g)
 			kab_buf_addf(g->out, " %g\n", (double)(boot->last - boot->first) + 0.7);
 		}
 		end_data(g);
+		/* Among very many points only black is seen. */
 		lines = kab_xasprintf("using 1:2:3:(0) with vectors nohead lw 2 dt %d %s",
-				      kab_gnuplot_dash(set->kernel), lc);
+				      kab_gnuplot_dash(set->kernel),
+				      crowd ? "lc rgb '#000000'" : lc);
 		points = kab_xasprintf("with points pt %d ps %g lw 1.5 %s",
 				       kab_gnuplot_point(set->kernel),
-				       plot->n_values > 200 ? 0.5 : 0.9, lc);
-		add_part(g, "means", k, lines, "notitle");
+				       plot->n_values > 2000 ? 0.25
+				       : crowd		     ? 0.5
+							     : 0.9,
+				       lc);
+		if (!crowd)
+			add_part(g, "means", k, lines, "notitle");
 		add_part(g, "order", k, points, title);
+		if (crowd)
+			add_part(g, "means", k, lines, "notitle");
 	}
 }
 
@@ -354,6 +367,7 @@ void kab_gnuplot_cdf(struct kab_gnuplot *g)
 void kab_gnuplot_boots(struct kab_gnuplot *g)
 {
 	const struct kab_plot *plot = g->plot;
+	bool crowd = plot->n_values > 500;
 	struct kab_buf kab_autobuf names = KAB_BUF_INIT;
 	size_t at = 0;
 
@@ -392,11 +406,15 @@ void kab_gnuplot_boots(struct kab_gnuplot *g)
 		kab_gnuplot_quote(&names, set->label, plot->n_sets > 5 ? 10 : LABEL_MAX, true);
 		kab_buf_addf(&names, " %g", (double)at + ((double)set->n_boots - 1) / 2);
 		at += set->n_boots;
-		lines = kab_xasprintf("using 1:2:3:(0) with vectors nohead lw 3 %s", lc);
-		points = kab_xasprintf("with points pt %d ps 0.8 lw 1.5 %s",
-				       kab_gnuplot_point(set->kernel), lc);
-		add_part(g, "means", k, lines, "notitle");
+		lines = kab_xasprintf("using 1:2:3:(0) with vectors nohead lw 3 %s",
+				      crowd ? "lc rgb '#000000'" : lc);
+		points = kab_xasprintf("with points pt %d ps %g lw 1.5 %s",
+				       kab_gnuplot_point(set->kernel), crowd ? 0.3 : 0.8, lc);
+		if (!crowd)
+			add_part(g, "means", k, lines, "notitle");
 		add_part(g, "dots", k, points, title);
+		if (crowd)
+			add_part(g, "means", k, lines, "notitle");
 	}
 	kab_buf_addf(g->out, "set xrange [0.2:%zu.8]\nset xtics (%s) noenhanced scale 0\n",
 		     at ? at - 1 : 1, kab_buf_str(&names));

@@ -107,7 +107,7 @@ static void axis_below(struct kab_text_plot *t, const struct kab_axis *axis, siz
 void kab_text_plot_strip(struct kab_text_plot *t)
 {
 	const struct kab_plot *plot = t->plot;
-	bool boots = false, boxes = false;
+	bool boots = false, boxes = false, summaries = false;
 	struct kab_buf kab_autobuf note = KAB_BUF_INIT;
 
 	kab_axis_make(t->axis.lo, t->axis.hi, plot->unit, 8, &t->axis);
@@ -131,12 +131,13 @@ void kab_text_plot_strip(struct kab_text_plot *t)
 				several |= set->boots[b].n > 0;
 			memset(line, ' ', sizeof(line));
 		}
+		summaries |= set->summary;
+		boots |= several;
 		if (several || set->summary) {
 			boots_line(t, set, line);
 			if (set->summary)
 				line[place(&t->axis, set->mean)] = 'A';
 			strip_line(t, set, set->summary, line, true);
-			boots = true;
 		}
 	}
 	axis_below(t, &t->axis, INDENT, CELLS);
@@ -144,10 +145,13 @@ void kab_text_plot_strip(struct kab_text_plot *t)
 	if (boxes)
 		kab_buf_adds(&note, "|--[==M==]--| from the smallest over the middle half to the "
 				    "largest; M median, A mean (over M)");
+	if (summaries && !boxes)
+		kab_buf_adds(&note, "A mean");
 	if (boots)
-		kab_buf_addf(&note, "%so mean of a %s, 2 of two; (--) %g %% interval of the mean",
-			     note.len ? "; " : "", plot->restarts ? "restart" : "boot",
-			     100 * plot->confidence);
+		kab_buf_addf(&note, "%so mean of a %s, 2 of two", note.len ? "; " : "",
+			     plot->restarts ? "restart" : "boot");
+	if (boots || summaries)
+		kab_buf_addf(&note, "; (--) %g %% interval of the mean", 100 * plot->confidence);
 	kab_text_plot_say(t, kab_buf_str(&note));
 }
 
@@ -304,6 +308,10 @@ void kab_text_plot_boots(struct kab_text_plot *t)
 {
 	size_t n = 0;
 
+	if (!t->plot->n_values) {
+		kab_text_plot_say(t, "Nothing to draw: there are no single values.");
+		return;
+	}
 	kab_axis_make(t->axis.lo, t->axis.hi, t->plot->unit, 8, &t->axis);
 	for (size_t k = 0; k < t->plot->n_sets; k++) {
 		const struct kab_plot_set *set = &t->plot->sets[k];
