@@ -30,6 +30,7 @@ extern const struct kab_cmd kab_cmd_plot;
 extern const struct kab_cmd kab_cmd_check;
 extern const struct kab_cmd kab_cmd_compare;
 extern const struct kab_cmd kab_cmd_history;
+extern const struct kab_cmd kab_cmd_bisect;
 extern const struct kab_cmd kab_cmd_nightly;
 extern const struct kab_cmd kab_cmd_stats;
 extern const struct kab_cmd kab_cmd_render;

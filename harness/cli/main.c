@@ -163,6 +163,10 @@ int main(int argc, char **argv)
 	}
 	if (kab_args_parse(cmd, &cli, n, rest, &args, &err) < 0) {
 		status = kab_cli_fail(&cli, &err);
+		/* To git bisect run a small number is an answer. */
+		for (int i = 0; i < n; i++)
+			if (!strcmp(cmd->name, "bisect") && !strcmp(rest[i], "--step"))
+				status = 128;
 		goto out;
 	}
 	cli.log = (struct kab_log){

@@ -90,14 +90,28 @@ static bool about(const struct kab_series_id *s, const struct kab_history_suspec
 	       !strcmp(s->metric, q->metric);
 }
 
-static bool is_known(const struct kab_change *c, const struct kab_history_suspect *q)
+/* The night that measured the kernel first; "" when none did: older than all of them. */
+static const char *night_of(const struct kab_point_list *points, const char *label)
+{
+	for (size_t i = 0; i < points->n; i++)
+		if (!strcmp(points->v[i].kernel.label, label))
+			return points->v[i].date;
+	return "";
+}
+
+/* A baseline that is held for another change is older than what was acknowledged meanwhile: the
+ * comparison with it shows that again. */
+static bool is_known(const struct kab_change *c, const struct kab_history_suspect *q,
+		     const struct kab_point_list *points)
 {
 	bool waits = c->state == KAB_CHANGE_NOMINATED;
 	bool stands = c->state == KAB_CHANGE_CONFIRMED && !c->recovered;
+	bool spans = c->state == KAB_CHANGE_ACKNOWLEDGED && !c->recovered &&
+		     strcmp(night_of(points, q->before_label), c->since) < 0;
 
 	if (!about(&c->series, q) || (c->gain_pct > 0) != (q->gain_pct > 0))
 		return false;
-	return waits || stands || !strcmp(c->after.label, q->after_label);
+	return waits || stands || spans || !strcmp(c->after.label, q->after_label);
 }
 
 static void ref_of(struct kab_kernel_ref *ret, const struct kab_point_list *points,
@@ -126,17 +140,17 @@ int kab_history_nominate_row(struct kab_store *store, const struct kab_history_s
 	struct kab_change_list known;
 	int rc;
 
-	if (kab_store_history_changes(store, &filter, 0, &known, err))
-		return -1;
-	rc = 0;
-	for (size_t i = 0; i < known.n; i++)
-		if (is_known(&known.v[i], q))
-			rc = 1;
-	kab_change_list_release(&known);
-	if (rc)
-		return rc;
 	if (kab_store_history_points(store, &filter, &points, err))
 		return -1;
+	rc = kab_store_history_changes(store, &filter, 0, &known, err);
+	for (size_t i = 0; i < known.n && !rc; i++)
+		if (is_known(&known.v[i], q, &points))
+			rc = 1;
+	kab_change_list_release(&known);
+	if (rc) {
+		kab_point_list_release(&points);
+		return rc;
+	}
 	for (size_t i = 0; i < points.n; i++)
 		if (about(&points.v[i].series, q) && !strcmp(points.v[i].date, q->date))
 			point = &points.v[i];

@@ -191,6 +191,21 @@ int kab_store_bisect_run_done(struct kab_store *store, int64_t id, int sequence,
 	return kab_tx_end(store, rc, err, "store the end of a run of the bisection");
 }
 
+int kab_store_bisect_lose_run(struct kab_store *store, int64_t id, int sequence,
+			      struct kab_err *err)
+{
+	int rc;
+
+	KAB_STORE_GUARD(store);
+	if (kab_tx_begin(store, err))
+		return -1;
+	rc = kab_sql_run(store, err,
+			 "UPDATE bisect_run SET purpose = 'lost', done = 1 WHERE bisect_id = ?"
+			 " AND sequence = ?",
+			 "ii", id, (int64_t)sequence);
+	return kab_tx_end(store, rc, err, "give up a run of the bisection");
+}
+
 int kab_store_bisect_runs(struct kab_store *store, int64_t id, struct kab_bisect_runs *ret,
 			  struct kab_err *err)
 {

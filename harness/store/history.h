@@ -101,7 +101,7 @@ int kab_store_bisect_update(struct kab_store *store, int64_t id, size_t position
 
 struct kab_bisect_run {
 	int sequence;
-	char *purpose; /* "ends", "step", "final" */
+	char *purpose; /* "ends", "step", "final", "lost" */
 	char *positions_json;
 	int64_t run_id; /* 0: not begun, or deleted */
 	char *run_name;
@@ -115,6 +115,9 @@ void kab_bisect_runs_release(struct kab_bisect_runs *runs);
 int kab_store_bisect_put_run(struct kab_store *store, int64_t id, const struct kab_bisect_run *run,
 			     struct kab_err *err);
 int kab_store_bisect_run_done(struct kab_store *store, int64_t id, int sequence,
+			      struct kab_err *err);
+/* It says nothing of a commit: the lab failed. */
+int kab_store_bisect_lose_run(struct kab_store *store, int64_t id, int sequence,
 			      struct kab_err *err);
 int kab_store_bisect_runs(struct kab_store *store, int64_t id, struct kab_bisect_runs *ret,
 			  struct kab_err *err);

@@ -146,11 +146,12 @@ CREATE TABLE bisect_commit (
 	PRIMARY KEY (bisect_id, position)
 ) STRICT, WITHOUT ROWID;
 
--- What was measured: a run of one or more commits (positions as a JSON array).
+-- What was measured: a run of two commits (positions as a JSON array, the base first). 'lost': by the
+-- lab; it says nothing of a commit.
 CREATE TABLE bisect_run (
 	bisect_id INTEGER NOT NULL REFERENCES bisect (id) ON DELETE CASCADE,
 	sequence INTEGER NOT NULL,
-	purpose TEXT NOT NULL CHECK (purpose IN ('ends', 'step', 'final')),
+	purpose TEXT NOT NULL CHECK (purpose IN ('ends', 'step', 'final', 'lost')),
 	positions_json TEXT NOT NULL CHECK (json_valid(positions_json)),
 	run_id INTEGER REFERENCES run (id) ON DELETE SET NULL,
 	run_name TEXT NOT NULL,
