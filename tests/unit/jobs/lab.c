@@ -107,7 +107,8 @@ int64_t lab_run(struct kab_store *store, const struct kab_suite *suite, const st
 	return id;
 }
 
-static void commit(struct kab_store *store, const struct kab_step_info *s, double value)
+static void commit(struct kab_store *store, const struct kab_step_info *s, double value,
+		   int64_t begin_ns, int64_t end_ns)
 {
 	struct kab_err err = KAB_ERR_INIT;
 	struct kab_sample sample = {
@@ -119,9 +120,9 @@ static void commit(struct kab_store *store, const struct kab_step_info *s, doubl
 		.reason = isnan(value) ? "the benchmark failed" : NULL,
 		.parse_status = isnan(value) ? "no-result" : "ok",
 		.exit_status = isnan(value) ? 1 : 0,
-		.started_wall_ns = 1,
-		.finished_wall_ns = 2,
-		.elapsed_s = 1,
+		.started_wall_ns = begin_ns,
+		.finished_wall_ns = end_ns,
+		.elapsed_s = (double)(end_ns - begin_ns) / 1e9,
 		.user_s = NAN,
 		.system_s = NAN,
 		.max_rss_kb = NAN,
@@ -152,7 +153,8 @@ static void miss(struct kab_store *store, const struct kab_step_info *s, const c
 }
 
 static void fill_boot(struct kab_store *store, const struct kab_boot_info *b,
-		      const struct lab_world *w, const struct kab_step_info *steps, size_t n)
+		      const struct lab_world *w, const struct kab_step_info *steps, size_t n,
+		      int64_t *now_ns)
 {
 	bool up = !w->boots || w->boots(w->ctx, b->host, b->kernel);
 	struct kab_err err = KAB_ERR_INIT;
@@ -162,13 +164,15 @@ static void fill_boot(struct kab_store *store, const struct kab_boot_info *b,
 	lab_facts(w, b->host, &facts);
 	kab_facts_set(&facts, "release", b->kernel);
 	snprintf(os_boot, sizeof(os_boot), "boot-%lld", (long long)b->id);
+	*now_ns += (int64_t)(w->boot_s * 1e9);
 	if (up) {
 		const struct kab_kernel_id id = { .release = b->kernel,
 						  .build_id = (char *)"",
 						  .commit = (char *)"",
 						  .config_hash = (char *)"" };
 
-		need(kab_store_boot_proven(store, b->id, &id, b->host, os_boot, &facts, 1, &err),
+		need(kab_store_boot_proven(store, b->id, &id, b->host, os_boot, &facts, *now_ns + 1,
+					   &err),
 		     &err);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -182,10 +186,14 @@ static void fill_boot(struct kab_store *store, const struct kab_boot_info *b,
 
 		if (s->boot_id != b->id || s->state != KAB_ITER_PENDING)
 			continue;
-		if (up)
-			commit(store, s, w->value(w->ctx, &q));
-		else
+		if (up) {
+			int64_t begin_ns = *now_ns;
+
+			*now_ns += (int64_t)(w->iteration_s * 1e9) + 1;
+			commit(store, s, w->value(w->ctx, &q), begin_ns, *now_ns);
+		} else {
 			miss(store, s, "the kernel does not boot");
+		}
 	}
 	need(kab_store_boot_state(store, b->id, up ? "done" : "failed",
 				  up ? NULL : "the kernel does not boot", &err),
@@ -193,18 +201,20 @@ static void fill_boot(struct kab_store *store, const struct kab_boot_info *b,
 	kab_facts_release(&facts);
 }
 
-void lab_fill(struct kab_store *store, int64_t run_id, const struct lab_world *w)
+double lab_fill(struct kab_store *store, int64_t run_id, const struct lab_world *w)
 {
 	struct kab_err err = KAB_ERR_INIT;
 	struct kab_boot_info *boots;
 	struct kab_step_info *steps;
+	int64_t now_ns = w->now_ns;
 	size_t n_boots, n_steps;
 
 	need(kab_store_list_boots(store, run_id, &boots, &n_boots, &err), &err);
 	need(kab_store_list_steps(store, run_id, 0, &steps, &n_steps, &err), &err);
 	need(kab_store_bulk_begin(store, &err), &err);
 	for (size_t b = 0; b < n_boots; b++)
-		fill_boot(store, &boots[b], w, steps, n_steps);
+		if (!strcmp(boots[b].state, "planned"))
+			fill_boot(store, &boots[b], w, steps, n_steps, &now_ns);
 	need(kab_store_set_run_state(store, run_id, KAB_RUN_COMPLETE, &err), &err);
 	need(kab_store_bulk_end(store, true, &err), &err);
 	for (size_t i = 0; i < n_boots; i++)
@@ -213,4 +223,5 @@ void lab_fill(struct kab_store *store, int64_t run_id, const struct lab_world *w
 		kab_step_info_release(&steps[i]);
 	free(boots);
 	free(steps);
+	return (double)(now_ns - w->now_ns) / 1e9;
 }

@@ -30,6 +30,9 @@ struct lab_world {
 	/* CPU model of the host now. NULL: "Model A". */
 	const char *(*model)(void *ctx, const char *host);
 	void *ctx;
+	/* Times of what is filled in: it begins at now_ns; a boot and an iteration take so long. */
+	int64_t now_ns;
+	double boot_s, iteration_s;
 };
 
 /* Facts of a host. */
@@ -43,7 +46,7 @@ void lab_hosts(struct kab_lab *lab, size_t n);
 int64_t lab_run(struct kab_store *store, const struct kab_suite *suite, const struct kab_lab *lab,
 		const struct lab_world *w, const char *name, const char *host,
 		const char *const *kernels, int boots, uint64_t seed);
-/* Carry out a stored run on the host: every step gets its final state. */
-void lab_fill(struct kab_store *store, int64_t run_id, const struct lab_world *w);
+/* Carry out a stored run on the host: every step that has none gets its final state. Seconds taken. */
+double lab_fill(struct kab_store *store, int64_t run_id, const struct lab_world *w);
 
 #endif
