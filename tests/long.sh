@@ -60,7 +60,8 @@ kill_() {
 	ctest --test-dir build/release --output-on-failure -R 'detach|lease|stop|resume|kill|readers|faults' -E '^fault_' \
 		--repeat "until-fail:$rounds" --timeout 3600 || return 1
 	KAB_TEST_KILLS=200 KAB_TEST_LINKS=40 KAB_TEST_HOSTS=40 ctest --test-dir build/release --verbose -R '^fault_' \
-		--timeout 7200
+		--timeout 7200 || return 1
+	KAB_TEST_HOSTS=200 ctest --test-dir build/release --verbose -R '^hosts_many'
 }
 
 lab() {
