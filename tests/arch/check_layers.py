@@ -23,7 +23,7 @@ SYSTEM = set("""
 assert.h ctype.h dirent.h errno.h fcntl.h float.h getopt.h glob.h iconv.h inttypes.h libgen.h limits.h locale.h
 math.h netdb.h poll.h pthread.h pwd.h sched.h setjmp.h signal.h spawn.h stdalign.h stdarg.h stdatomic.h
 stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h termios.h time.h unistd.h wchar.h
-arpa/inet.h netinet/in.h netinet/tcp.h sys/eventfd.h sys/file.h sys/ioctl.h sys/mman.h sys/mount.h
+arpa/inet.h netinet/in.h netinet/tcp.h sys/epoll.h sys/eventfd.h sys/file.h sys/ioctl.h sys/mman.h sys/mount.h
 sys/prctl.h sys/random.h sys/resource.h sys/select.h sys/signalfd.h sys/socket.h sys/stat.h
 sys/statvfs.h sys/syscall.h sys/time.h sys/timerfd.h sys/times.h sys/types.h sys/uio.h sys/un.h
 sys/utsname.h sys/vfs.h sys/wait.h fnmatch.h iconv.h langinfo.h linux/magic.h
