@@ -446,7 +446,6 @@ static int store_all(struct reader *r)
 
 static int name_of_run(struct reader *r, int64_t id, char **ret)
 {
-	char *number kab_autofree = kab_xasprintf("%lld", (long long)id);
 	struct kab_run_info *runs;
 	size_t n;
 

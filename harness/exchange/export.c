@@ -104,15 +104,21 @@ int kab_export_load(struct kab_store *store, int64_t run_id, struct kab_export *
 	size_t n;
 
 	*x = (struct kab_export){ 0 };
-	if (kab_store_list_runs(store, 0, &runs, &n, err))
+	if (kab_store_find_run(store, number, &x->info, NULL, err) < 0)
 		return -1;
-	for (size_t i = 0; i < n; i++) {
-		if (runs[i].id == run_id)
-			x->info = runs[i];
-		else
-			kab_run_info_release(&runs[i]);
+	/* A run may be called like the number of another. */
+	if (!x->info.name || x->info.id != run_id) {
+		kab_run_info_release(&x->info);
+		if (kab_store_list_runs(store, 0, &runs, &n, err))
+			return -1;
+		for (size_t i = 0; i < n; i++) {
+			if (runs[i].id == run_id)
+				x->info = runs[i];
+			else
+				kab_run_info_release(&runs[i]);
+		}
+		free(runs);
 	}
-	free(runs);
 	if (!x->info.name)
 		return kab_err_set(err, KAB_ERR_NOT_FOUND, "there is no run %s", number);
 	if (load_boots(store, run_id, x, err) || load_steps(store, run_id, x, err) ||
