@@ -266,7 +266,7 @@ static const char *format_of(const struct kab_args *args, struct kab_err *err)
 	if (csv + runner + (from != NULL) == 1)
 		return csv ? "csv" : runner ? "logs" : from;
 	kab_err_set(err, KAB_ERR_USAGE,
-		    "give one of --csv FILE, --runner RUNNER and --from FORMAT");
+		    "give one of --csv FILE, --runner RUNNER, --from FORMAT and --bundle FILE");
 	return NULL;
 }
 
@@ -308,7 +308,7 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 	const char *format;
 	int rc;
 
-	if (kab_args_get(args, "bundle"))
+	if (kab_import_is_bundle(args))
 		return kab_import_bundle(cli, args);
 	format = format_of(args, &err);
 	if (format && check_options(args, format, &err))

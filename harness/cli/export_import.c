@@ -5,6 +5,24 @@
 
 #include "exchange/bundle.h"
 
+bool kab_import_is_bundle(const struct kab_args *args)
+{
+	char magic[4];
+	FILE *f;
+	size_t n;
+
+	if (kab_args_get(args, "bundle"))
+		return true;
+	if (kab_args_n(args) != 1 || kab_args_get(args, "csv") || kab_args_get(args, "runner") ||
+	    kab_args_get(args, "from"))
+		return false;
+	f = fopen(kab_args_at(args, 0), "re");
+	n = f ? fread(magic, 1, sizeof(magic), f) : 0;
+	if (f)
+		fclose(f);
+	return kab_bundle_is(magic, n);
+}
+
 static int check(const struct kab_args *args, struct kab_err *err)
 {
 	static const char *const none[] = { "csv",	   "runner", "from",  "kernel", "baseline",
@@ -17,7 +35,7 @@ static int check(const struct kab_args *args, struct kab_err *err)
 			return kab_err_set(err, KAB_ERR_USAGE,
 					   "a bundle says all by itself: no --%s with --bundle",
 					   none[i]);
-	if (kab_args_n(args))
+	if (kab_args_get(args, "bundle") && kab_args_n(args))
 		return kab_err_set(err, KAB_ERR_USAGE,
 				   "with --bundle there is one file, not also '%s'",
 				   kab_args_at(args, 0));
@@ -55,6 +73,7 @@ static void say(struct kab_cli *cli, const struct kab_bundle_result *r)
 
 int kab_import_bundle(struct kab_cli *cli, const struct kab_args *args)
 {
+	const char *file = kab_args_get(args, "bundle");
 	struct kab_bundle_result result = { 0 };
 	struct kab_err err = KAB_ERR_INIT;
 	struct kab_store *store;
@@ -62,8 +81,8 @@ int kab_import_bundle(struct kab_cli *cli, const struct kab_args *args)
 
 	if (check(args, &err) || kab_cli_open_store(cli, KAB_STORE_WRITE, &store, &err))
 		return kab_cli_fail(cli, &err);
-	rc = kab_bundle_read(store, kab_args_get(args, "bundle"), kab_args_get(args, "sha256"),
-			     KAB_VERSION, &result, &err);
+	rc = kab_bundle_read(store, file ? file : kab_args_at(args, 0),
+			     kab_args_get(args, "sha256"), KAB_VERSION, &result, &err);
 	kab_store_close(store);
 	if (rc)
 		return kab_cli_fail(cli, &err);

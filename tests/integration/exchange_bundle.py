@@ -116,6 +116,7 @@ class Bundle(e2e.Case):
         said = self.kab("export", "made", "--format", "bundle", "--output", self.path("x")).err
         self.assertIn(digest, said)
         self.take_in(path, "--sha256", digest)
+        self.assertEqual(self.kab("--db", self.path("plain.db"), "import", path, "--sha256", digest).out, "made\n")
         self.take_in(path, "--sha256", "0" * 64, status=3)
         self.take_in(path, "--sha256", "abc", status=2)
         lines = [json.loads(x) for x in body.split(b"\n")]
@@ -258,6 +259,39 @@ class Bundle(e2e.Case):
         self.assertEqual(self.far_sql("SELECT r.name, n.cv FROM noise n JOIN run r ON r.id = n.run_id"), [("aa", 0.01)])
         self.export("ab", "--no-noise", file="c.kab")
         self.assertEqual(unpack(self.path("c.kab")).count(b'{"run":'), 1)
+
+    def test_nothing_of_a_run_is_forgotten(self):
+        """A column that a later schema gives to a run has to go into bundles: see store/dump.c."""
+        self.imported()
+        carried = {
+            "run": "id name wished_name suite_name suite_json lab_json plan_json command_line kab_version state"
+                   " created_wall_ns finished_wall_ns",
+            "host": "id machine_hash",
+            "kernel": "id identity release build_id commit_id config_hash",
+            "run_host": "id run_id label position",
+            "run_kernel": "id run_id label spec position",
+            "boot": "id run_id run_host_id run_kernel_id block sequence restart state reason replaces host_id kernel_id"
+                    " os_boot_id proven_wall_ns",
+            "environment": "boot_id position key value",
+            "iteration": "id run_id boot_id condition case_name row_key runner params_text case_order iteration warmup"
+                         " attempt retry_of sequence state remote_id reason exit_status started_wall_ns finished_wall_ns"
+                         " elapsed_s user_s system_s max_rss_kb argv_json params_resolved runner_version",
+            "extraction": "id iteration_id runner parser_version parse_status message created_wall_ns",
+            "series": "id key runner runner_version params metric unit",
+            "sample": "extraction_id position series_id direction value",
+            "output": "id iteration_id name bytes cut data",
+            "summary": "id run_id run_host_id run_kernel_id condition case_name row_key runner metric unit direction n mean"
+                       " stddev",
+            "noise": "id run_id machine_hash runner params_text condition metric cv units restarts",
+            "event": "id run_id boot_id wall_ns kind text",
+        }
+        for table, columns in carried.items():
+            self.assertEqual([r[1] for r in self.sql("PRAGMA table_info(%s)" % table)], columns.split(), table)
+        # What nights and histories remember is of the lab, not of a run.
+        of_a_run = {t for (t,) in self.sql("SELECT name FROM sqlite_master WHERE type = 'table'")
+                    if any(r[2] in ("run", "boot", "iteration") and not re.match("nightly_|history_|bisect", t)
+                           for r in self.sql("PRAGMA foreign_key_list(%s)" % t))}
+        self.assertLessEqual(of_a_run, set(carried))
 
     # ---- what is not as it should be ----
 

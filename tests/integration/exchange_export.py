@@ -347,13 +347,21 @@ class Export(e2e.Case):
         strict(self.kab("parse", "sysbench", self.write("log", text)).out)
 
     def test_events_are_strict(self):
-        suite = self.suite([self.synthetic(mean=0, sd=0, fail_every=2)], repeat={"iterations": 2})
+        suite = self.suite([self.synthetic(mean=0, sd=0, fail_every=2),
+                            self.synthetic(name="dead", mean=1, fail_every=1)], repeat={"iterations": 2})
         r = self.kab("run", suite, "--kernel", "a=running", "--kernel", "b=running", "--name", "ev",
                      "--events=json")
         for line in r.out.split("\n"):
             if line.startswith("{"):
                 strict(line)
         strict(self.kab("report", "ev", "--format", "json").out)
+        tests = self.kcidb("ev")["tests"]
+        self.assertEqual({(t["path"], t["status"]) for t in tests}, {("synthetic.s.value", "DONE"),
+                                                                     ("synthetic.dead.value", "ERROR")})
+        for t in tests:
+            self.assertEqual("number" in t, t["status"] == "DONE")
+            self.assertIn("start_time", t)
+            self.assertRegex(t["build_id"], "^my_lab:kab-[0-9a-f]{40}$")
 
     # ---- the command itself ----
 
