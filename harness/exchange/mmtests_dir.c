@@ -18,13 +18,20 @@
 
 #define UNAME_MAX 512
 
-/* One file, where it lies: words of the path below the folder that was named, which comes first.
- * test and profile are NULL for a file that belongs to no test. */
+/* One file, where it lies: the words of its path. test and profile are NULL for a file that belongs to
+ * no test. */
 struct parts {
 	struct kab_strv words;
-	const char *run; /* "" when the folder that was named is a run or an iteration */
+	const char *run; /* name of the folder above iter-N */
+	char *run_path; /* owned */
 	const char *test, *profile, *file;
 };
+
+static void parts_release(struct parts *p)
+{
+	kab_strv_release(&p->words);
+	free(p->run_path);
+}
 
 struct reader {
 	const struct kab_import_from *from;
@@ -38,27 +45,30 @@ static bool is_iter(const char *name)
 	       !name[5 + strspn(name + 5, "0123456789")];
 }
 
-/*
- * The parts of a path below the folder that was named, which may be that of all runs, of a run, of an
- * iteration or of a test: what stands before iter-N is the run. False when it is none of these.
- */
+/* The last folder iter-N tells the others, whichever of them the user has named. False when there is
+ * none. */
 static bool take_apart(const char *top, const char *below, struct parts *ret)
 {
-	char *whole kab_autofree = kab_xasprintf("%s/%s", kab_import_base(top), below);
-	size_t n, at = 0;
+	char *whole kab_autofree = kab_xasprintf("%s%s%s", top, *below ? "/" : "", below);
+	size_t n, at;
 
 	*ret = (struct parts){ .run = "" };
 	kab_strv_split(&ret->words, whole, '/');
 	n = ret->words.n;
-	if (n > 1 && is_iter(ret->words.v[1])) {
-		at = 1;
-	} else if (n > 2 && is_iter(ret->words.v[2])) {
-		ret->run = ret->words.v[1];
-		at = 2;
-	} else if (!is_iter(ret->words.v[0])) {
-		return false;
-	}
 	ret->file = ret->words.v[n - 1];
+	for (at = n - 1; at-- > 1;)
+		if (is_iter(ret->words.v[at]))
+			break;
+	if (at < 1 || at >= n || !is_iter(ret->words.v[at]))
+		return false;
+	ret->run = ret->words.v[at - 1];
+	for (size_t i = 0; i < at; i++) {
+		char *longer = kab_xasprintf("%s%s%s", ret->run_path ? ret->run_path : "",
+					     i ? "/" : "", ret->words.v[i]);
+
+		free(ret->run_path);
+		ret->run_path = longer;
+	}
 	if (n == at + 4) {
 		ret->test = ret->words.v[at + 1];
 		ret->profile = ret->words.v[at + 2];
@@ -197,27 +207,25 @@ static int read_result(struct reader *r, const struct parts *p, const char *kern
 				primary->dir, NULL, err);
 }
 
-static int read_file(struct reader *r, const struct kab_import_source *src,
+static int read_file(struct reader *r, const struct kab_import_source *src, const char *top,
 		     const struct kab_import_file *file, struct kab_import *ret,
 		     struct kab_err *err)
 {
-	char *run kab_autofree = NULL;
 	const char *kernel = src->kernel, *why;
 	char groups[16] = "";
 	struct parts p;
 	int rc = 0;
 
-	if (!take_apart(src->path, file->below, &p)) {
+	if (!take_apart(top, file->below, &p)) {
 		kab_import_unread(ret, file->path,
 				  !strncmp(kab_import_base(file->path), "tests-", 6)
 					  ? "a record of mmtests"
 					  : "not below a folder iter-N");
-		kab_strv_release(&p.words);
+		parts_release(&p);
 		return 0;
 	}
-	run = *p.run ? kab_xasprintf("%s/%s", src->path, p.run) : kab_xstrdup(src->path);
 	if (!kernel)
-		kernel = *p.run ? p.run : kab_import_base(src->path);
+		kernel = p.run;
 	why = kab_import_matches(file->path, r->from) ? refusal(&p, groups)
 						      : "does not fit --match";
 	if (!strcmp(p.file, "kernel.version") && !p.test) {
@@ -225,16 +233,16 @@ static int read_file(struct reader *r, const struct kab_import_source *src,
 	} else if (why) {
 		kab_import_unread(ret, file->path, why);
 	} else if (!kab_text_is_label(kernel)) {
-		char *shown kab_autofree = kab_import_shown(run);
+		char *shown kab_autofree = kab_import_shown(p.run_path);
 
 		rc = kab_err_set(err, KAB_ERR_USAGE,
 				 "the name of '%s' is no label of a kernel: write LABEL=%s", shown,
 				 shown);
 	} else {
-		rc = read_result(r, &p, kernel, file->path, r->from->boots ? run : NULL, groups,
-				 ret, err);
+		rc = read_result(r, &p, kernel, file->path, r->from->boots ? p.run_path : NULL,
+				 groups, ret, err);
 	}
-	kab_strv_release(&p.words);
+	parts_release(&p);
 	return rc;
 }
 
@@ -257,18 +265,23 @@ int kab_import_mmtests(const struct kab_import_source *sources, size_t n,
 		       struct kab_err *err)
 {
 	struct reader r = { .from = from, .runner = kab_runner_find("hackbench") };
+	struct kab_strv kab_autostrv tops = KAB_STRV_INIT;
 	struct kab_import_files files = { 0 };
 	size_t *ends = kab_xcalloc(n + 1, sizeof(*ends));
 	int rc = 0;
 
 	*ret = (struct kab_import){ 0 };
 	for (size_t s = 0; !rc && s < n; s++) {
+		char *real = realpath(sources[s].path, NULL);
+
 		rc = kab_import_walk(sources[s].path, &files, NULL, ret, err);
 		ends[s] = files.n;
+		kab_strv_add(&tops, real ? real : sources[s].path);
+		free(real);
 	}
 	for (size_t s = 0, i = 0; !rc && s < n; s++)
 		for (; !rc && i < ends[s]; i++) {
-			rc = read_file(&r, &sources[s], &files.v[i], ret, err);
+			rc = read_file(&r, &sources[s], tops.v[s], &files.v[i], ret, err);
 			kab_import_tell(from, i + 1, files.n);
 		}
 	if (!rc && !ret->n)

@@ -236,6 +236,14 @@ class Mmtests(Import):
         self.assertIn("without a reboot", self.text())
         self.assertIn("6.12-patched ran 6.12.0-patched", self.kab("show")[0])
 
+    def test_any_folder_of_a_run_may_be_named(self):
+        run = os.path.join(DATA, "mmtests", "6.12-vanilla")
+        for path, n in ((run, 16), (run + "/", 16), (os.path.join(run, "iter-0"), 8), (os.path.join(run, "iter-1", ""), 8),
+                        (os.path.join(run, "iter-0", "hackbench-process-pipes"), 4),
+                        (os.path.join(run, "iter-0", "hackbench-process-pipes", "logs", "hackbench-4-1"), 1)):
+            out, _ = self.kab("import", "--from", "mmtests", path, "-n")
+            self.assertEqual(sum(int(x) for x in re.findall(r"^6.12-vanilla: .*: (\d+) iteration", out, re.M)), n, path)
+
     def test_a_label_is_one_kernel(self):
         top = os.path.join(DATA, "mmtests")
         self.load("--from", "mmtests", "--kernel", "k", top)
