@@ -184,8 +184,20 @@
 		pop.hidden = true;
 	}
 
+	/* Below the cell, or above it where there is more room; always within the window. */
+	function place() {
+		const gap = 4, at = popCell.getBoundingClientRect(), size = pop.getBoundingClientRect();
+		const width = document.documentElement.clientWidth, height = window.innerHeight;
+		let top = at.bottom + gap;
+
+		if (top + size.height > height)
+			top = at.top - gap - size.height >= 0 ? at.top - gap - size.height : height - size.height - gap;
+		pop.style.left = Math.max(gap, Math.min(at.left, width - size.width - gap)) + "px";
+		pop.style.top = Math.max(gap, top) + "px";
+	}
+
 	function show(cell) {
-		const parts = contents(cell), gap = 4;
+		const parts = contents(cell);
 
 		hide();
 		if (!parts)
@@ -194,14 +206,7 @@
 		pop.hidden = false;
 		popCell = cell;
 		cell.setAttribute("aria-describedby", "pop");
-		const at = cell.getBoundingClientRect(), size = pop.getBoundingClientRect();
-		const width = document.documentElement.clientWidth, height = window.innerHeight;
-		let top = at.bottom + gap;
-
-		if (top + size.height > height)
-			top = at.top - gap - size.height >= 0 ? at.top - gap - size.height : height - size.height - gap;
-		pop.style.left = Math.max(gap, Math.min(at.left, width - size.width - gap)) + "px";
-		pop.style.top = Math.max(gap, top) + "px";
+		place();
 	}
 
 	function soon(work, ms) {
@@ -329,19 +334,25 @@
 	document.addEventListener("click", event => {
 		const cell = cellOf(event.target);
 
-		if (!cell)
+		if (!cell) {
+			if (!pop.contains(event.target))
+				hide();
 			return;
+		}
 		setStop(cell.closest("table.main"), cell);
 		cell.focus();
 		if (cell.classList.contains("tog"))
 			open(cell.closest("tbody"), !isOpen(cell.closest("tbody")));
 	});
-	window.addEventListener("scroll", () => {
-		if (popCell && popCell !== document.activeElement)
+	/* Tables scroll, too. */
+	document.addEventListener("scroll", event => {
+		if (!popCell || event.target === pop)
+			return;
+		if (popCell === document.activeElement)
+			place();
+		else
 			hide();
-		else if (popCell)
-			show(popCell);
-	}, { passive: true });
+	}, { passive: true, capture: true });
 
 	/* ---- set up ---- */
 

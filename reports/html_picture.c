@@ -88,9 +88,9 @@ static void describe_row(const struct kab_judged_row *row, struct kab_buf *buf)
 		kab_buf_addf(buf, " (%s)", unit_of(row));
 }
 
-/* Iterations that fall on one pixel are one tick. */
+/* Iterations that fall on one pixel are one tick, from y downwards. */
 static void strip_ticks(struct kab_buf *out, const struct kab_set_summary *set,
-			const struct axis *x, int y, int tick)
+			const struct axis *x, int y, int height)
 {
 	int last = -1;
 
@@ -99,27 +99,25 @@ static void strip_ticks(struct kab_buf *out, const struct kab_set_summary *set,
 		int at = place(x, set->values[i]);
 
 		if (at != last)
-			kab_svg_vertical(out, at, y - tick / 2, tick);
+			kab_svg_vertical(out, at, y, height);
 		last = at;
 	}
 	kab_svg_path_end(out);
 }
 
 static void strip_means(struct kab_buf *out, const struct kab_set_summary *set, size_t k,
-			const struct axis *x, int y)
+			const struct axis *x, int y, int radius)
 {
 	bool seen[STRIP_WIDTH + 1] = { false };
 
-	if (!set->over_boots)
-		return;
-	kab_svg_marks(out, k, 3);
+	kab_svg_marks(out, k, radius);
 	for (size_t i = 0; i < set->n_units; i++) {
 		int at = place(x, set->units[i]);
 
 		if (at < 0 || at > STRIP_WIDTH || seen[at])
 			continue;
 		seen[at] = true;
-		kab_svg_mark(out, k, at, y, 3);
+		kab_svg_mark(out, k, at, y, radius);
 	}
 	kab_svg_path_end(out);
 }
@@ -127,23 +125,31 @@ static void strip_means(struct kab_buf *out, const struct kab_set_summary *set, 
 void kab_html_strip(struct kab_buf *out, const struct kab_judged_row *row)
 {
 	struct axis x = { .from = STRIP_PAD, .to = STRIP_WIDTH - STRIP_PAD };
-	int lane = row->n_sets > 4 ? STRIP_LANE_LOW : STRIP_LANE;
 	struct kab_buf kab_autobuf title = KAB_BUF_INIT;
+	int lanes = 0, lane, y = 0;
 
 	if (!find_range(row, &x))
 		return;
+	for (size_t k = 0; k < row->n_sets; k++)
+		lanes += row->sets[k].n_values > 0;
+	lane = lanes > 4 ? STRIP_LANE_LOW : STRIP_LANE;
 	describe_row(row, &title);
-	kab_svg_open(out, "strip", STRIP_WIDTH, lane * (int)row->n_sets, kab_buf_str(&title), NULL);
+	kab_svg_open(out, "strip", STRIP_WIDTH, lane * lanes, kab_buf_str(&title), NULL);
 	for (size_t k = 0; k < row->n_sets; k++) {
 		const struct kab_set_summary *set = &row->sets[k];
-		int y = lane * (int)k + lane / 2;
+		int radius = lane == STRIP_LANE ? 3 : 2, tick = 2 * radius + 2;
 
 		if (!set->n_values)
 			continue;
 		kab_svg_kernel(out, k);
-		strip_ticks(out, set, &x, y, lane - 4);
-		strip_means(out, set, k, &x, y);
+		/* Marks above, iterations below; without marks they have the lane. */
+		if (set->over_boots)
+			strip_means(out, set, k, &x, y + radius + 1, radius);
+		else
+			tick = 2;
+		strip_ticks(out, set, &x, y + tick, lane - 1 - tick);
 		kab_svg_kernel_end(out);
+		y += lane;
 	}
 	kab_svg_close(out);
 }

@@ -314,6 +314,11 @@ class Page(unittest.TestCase):
             page = f.read()
         self.assertEqual(self.kab("report", "demo", "--all", "--format", "html", status=(5,)), page)
         self.kab("report", "demo", "--format", "html", "--output", self.path("no/such/folder.html"), status=(4,))
+        for name in ("text", "json"):
+            done = self.kab("report", "demo", "--format", name, "--output", self.path("out"), status=(5,))
+            self.assertEqual(done, b"")
+            with open(self.path("out"), "rb") as f:
+                self.assertEqual(f.read(), self.kab("report", "demo", "--format", name, status=(5,)))
 
     # ---- what it asks for, and what it lets in ----
 
