@@ -59,7 +59,7 @@ class Host:
             mounts = "mount --bind '%s/home' /root" % self.dir
         command = ["setarch", "--uname-2.6"] if self.old else []
         # The tests may lie below the home that has just been hidden.
-        script = self.case.path("sshd.sh")
+        script = self.dir + "/sshd.sh"
         shutil.copyfile(SSHD, script)
         r = subprocess.run(["unshare", "--mount", "sh", "-c", mounts + ' && exec "$@"', "sh"] + command +
                            ["sh", script, "start", self.sshd, self.name, *self.args], capture_output=True, text=True,
