@@ -10,7 +10,7 @@
 #include "jobs/bisect.h"
 
 #define BOOTS 8
-#define MAX_BOOTS 12
+#define MAX_BOOTS 24
 
 /* What `git bisect run` understands. */
 enum { STEP_GOOD = 0, STEP_BAD = 1, STEP_SKIP = 125, STEP_BROKEN = 128 };
@@ -269,7 +269,7 @@ static const struct kab_opt opts[] = {
 	{ "case", '\0', "CASE", "what is looked at (default: what changed most clearly)", NULL },
 	{ "metric", '\0', "METRIC", "and which figure of it", NULL },
 	{ "boots", '\0', "N", "of each end point and of the last comparison (8)", NULL },
-	{ "max-boots", '\0', "N", "of one commit; one that is not clear then is left (12)", NULL },
+	{ "max-boots", '\0', "N", "of one commit; one that is not clear then is left (24)", NULL },
 	{ "name", '\0', "S", "name of the search and of its runs (bisect)", NULL },
 	{ "seed", '\0', "N", "seed of the order (drawn and recorded when not given)", NULL },
 	{ "wait", '\0', "SECONDS", "wait for a host that somebody else has leased", NULL },

@@ -336,7 +336,7 @@ static int search(struct kab_bisect *b, struct kab_bisect_result *ret, struct ka
 		else if (best < KAB_BISECT_ENOUGH)
 			next = kab_bisect_next(b->nodes, last, post, (size_t)b->setup.max_boots);
 		if (!next)
-			return best >= KAB_BISECT_ENOUGH ? confirm(b, first, end, best, ret, err)
+			return best >= KAB_BISECT_LIKELY ? confirm(b, first, end, best, ret, err)
 							 : stuck(b, first, end, best, ret, err);
 		rc = step(b, next, err);
 		if (rc)

@@ -8,6 +8,8 @@
 #define LOG_ODDS_MAX 7.0
 #define BETWEEN_P 0.001
 #define POWER_Z 1.2816 /* 90 % */
+/* A commit that is on one side of the culprit with so much certainty has nothing to say. */
+#define SETTLED ((1 - KAB_BISECT_ENOUGH) / 2)
 
 const char *kab_bisect_call_name(enum kab_bisect_call call)
 {
@@ -125,7 +127,7 @@ size_t kab_bisect_next(const struct kab_bisect_node *nodes, size_t last, const d
 
 		sum += post[i]; /* i has the new level */
 		off = fabs(sum - 0.5);
-		if (nodes[i].skipped || nodes[i].blocks >= max_blocks)
+		if (nodes[i].skipped || nodes[i].blocks >= max_blocks || off > 0.5 - SETTLED)
 			continue;
 		/* Of two that halve it alike the one that was measured less. */
 		if (off < nearest - 1e-9 ||

@@ -15,6 +15,8 @@
 #include <stddef.h>
 
 #define KAB_BISECT_ENOUGH 0.95 /* posterior of a culprit */
+/* Where no commit can tell more: enough for the comparison with its parent, which then decides. */
+#define KAB_BISECT_LIKELY 0.5
 #define KAB_BISECT_ODDS 19.0 /* of a step, to be called good or bad */
 
 /* What is known of one commit. */
@@ -54,8 +56,8 @@ void kab_bisect_posterior(const struct kab_bisect_levels *levels,
  * Their posterior is returned. */
 double kab_bisect_best(const struct kab_bisect_node *nodes, size_t last, const double *post,
 		       size_t *first, size_t *end);
-/* The commit to measure next: where the posterior is halved best, among those that are not skipped and
- * have fewer than max_blocks. 0: there is none. */
+/* The commit to measure next: where the posterior is halved best, among those that are not skipped, have
+ * fewer than max_blocks, and can still move it. 0: there is none. */
 size_t kab_bisect_next(const struct kab_bisect_node *nodes, size_t last, const double *post,
 		       size_t max_blocks);
 /* Blocks with which a step is called with 90 % probability, min..max. */

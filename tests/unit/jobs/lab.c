@@ -65,9 +65,9 @@ void lab_hosts(struct kab_lab *lab, size_t n)
 	remove(path);
 }
 
-int64_t lab_run(struct kab_store *store, const struct kab_suite *suite, const struct kab_lab *lab,
-		const struct lab_world *w, const char *name, const char *host,
-		const char *const *kernels, int boots, uint64_t seed)
+int64_t lab_make(struct kab_store *store, const struct kab_suite *suite, const struct kab_lab *lab,
+		 const struct lab_world *w, const char *name, const char *host,
+		 const char *const *kernels, int boots, uint64_t seed)
 {
 	const struct kab_lab_host *lab_host = kab_lab_find(lab, host);
 	struct kab_plan_opts opts = { .seed = seed,
@@ -103,6 +103,15 @@ int64_t lab_run(struct kab_store *store, const struct kab_suite *suite, const st
 	kab_facts_release(&facts);
 	kab_plan_release(&plan);
 	kab_kernel_list_release(&list);
+	return id;
+}
+
+int64_t lab_run(struct kab_store *store, const struct kab_suite *suite, const struct kab_lab *lab,
+		const struct lab_world *w, const char *name, const char *host,
+		const char *const *kernels, int boots, uint64_t seed)
+{
+	int64_t id = lab_make(store, suite, lab, w, name, host, kernels, boots, seed);
+
 	lab_fill(store, id, w);
 	return id;
 }

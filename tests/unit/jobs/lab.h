@@ -42,7 +42,11 @@ void lab_suite(struct kab_suite *suite, const char *const *cases, int boots, int
 	       double margin_pct);
 /* A lab of hosts h1..hn that kab boots. */
 void lab_hosts(struct kab_lab *lab, size_t n);
-/* A run of these kernels ("LABEL=SPEC", NULL-terminated) on one host; its id. */
+/* A run of these kernels ("LABEL=SPEC", NULL-terminated) on one host, stored; its id. */
+int64_t lab_make(struct kab_store *store, const struct kab_suite *suite, const struct kab_lab *lab,
+		 const struct lab_world *w, const char *name, const char *host,
+		 const char *const *kernels, int boots, uint64_t seed);
+/* The same, and carried out. */
 int64_t lab_run(struct kab_store *store, const struct kab_suite *suite, const struct kab_lab *lab,
 		const struct lab_world *w, const char *name, const char *host,
 		const char *const *kernels, int boots, uint64_t seed);
