@@ -18,6 +18,7 @@
 struct reader {
 	const struct kab_import_from *from;
 	const char *case_name;
+	struct kab_strv rows, kernels, commands; /* side by side, as they were read */
 };
 
 static void add_value(struct kab_buf *buf, const char *name, const json_t *value)
@@ -174,6 +175,20 @@ static int read_measurements(struct reader *r, const struct kab_import_log *log,
 	return 0;
 }
 
+/* Two kernels of which each ran something else are not compared without a word. */
+static void note_command(struct reader *r, const char *row, const char *kernel, const char *command,
+			 struct kab_import *ret)
+{
+	for (size_t i = 0; i < r->rows.n; i++)
+		if (!strcmp(r->rows.v[i], row) && strcmp(r->commands.v[i], command))
+			kab_import_caveat(ret, "not the same command: '%s' of %s, '%s' of %s",
+					  r->commands.v[i], r->kernels.v[i], command, kernel);
+	kab_strv_add(&r->rows, row);
+	kab_strv_add(&r->kernels, kernel);
+	kab_strv_add(&r->commands, command);
+	kab_import_note(ret, "command of %s%s%s: %s", kernel, *row ? ", " : "", row, command);
+}
+
 static int read_result(struct reader *r, const struct kab_import_log *log, json_t *results,
 		       size_t index, const struct kab_json *result, struct kab_import *ret,
 		       struct kab_err *err)
@@ -192,8 +207,7 @@ static int read_result(struct reader *r, const struct kab_import_log *log, json_
 	shown = kab_import_shown(row);
 	place.row_key = shown;
 	command = kab_import_shown(command_of(result->value));
-	kab_import_note(ret, "command of %s%s%s: %s", log->kernel, *shown ? ", " : "", shown,
-			command);
+	note_command(r, shown, log->kernel, command, ret);
 	if (measurements.value)
 		return read_measurements(r, log, &place, &measurements, ret, err);
 	return read_times(r, log, &place, result, ret, err);
@@ -232,11 +246,17 @@ int kab_import_hyperfine(const struct kab_import_source *sources, size_t n,
 			 const struct kab_import_from *from, struct kab_import *ret,
 			 struct kab_err *err)
 {
-	struct reader reader = { from, from->case_name ? from->case_name : RUNNER };
+	struct reader reader = { .from = from,
+				 .case_name = from->case_name ? from->case_name : RUNNER };
+	int rc;
 
 	*ret = (struct kab_import){ 0 };
-	if (kab_import_each_file(sources, n, from, read_one, &reader, ret, err))
-		return -1;
-	return kab_import_judge(ret, reader.case_name, RUNNER, "time", "s", KAB_DIR_LOWER, NULL,
-				err);
+	rc = kab_import_each_file(sources, n, from, read_one, &reader, ret, err);
+	if (!rc)
+		rc = kab_import_judge(ret, reader.case_name, RUNNER, "time", "s", KAB_DIR_LOWER,
+				      NULL, err);
+	kab_strv_release(&reader.rows);
+	kab_strv_release(&reader.kernels);
+	kab_strv_release(&reader.commands);
+	return rc;
 }

@@ -481,6 +481,11 @@ class Hyperfine(Import):
         self.assertEqual((rows[0]["unit"], rows[0]["direction"]), ("s", "lower"))
         self.assertIn("fail 1/4", self.kab("report", status=5)[0])
 
+    def test_two_commands_are_not_one(self):
+        self.load("--from", "hyperfine", "a=" + self.json("a.json", self.RESULT),
+                  "b=" + self.json("b.json", self.RESULT, command="sleep 2"))
+        self.assertIn("not the same command: 'sleep 1' of a, 'sleep 2' of b", self.text(status=5))
+
     def test_parameters_are_rows(self):
         results = [dict(self.RESULT, command=f"make -j{n}", parameters={"jobs": str(n)}) for n in (1, 2, 10)]
         rows, _ = self.load("--from", "hyperfine", "k=" + self.json("p.json", *results))
