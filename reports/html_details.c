@@ -99,6 +99,15 @@ static void percentiles(struct kab_buf *out, const struct kab_judged_row *row)
 	}
 }
 
+/* Of a summary nobody knows the values. */
+static bool all_summaries(const struct kab_judged_row *row)
+{
+	for (size_t k = 0; k < row->n_sets; k++)
+		if (!row->sets[k].summary)
+			return false;
+	return true;
+}
+
 static const char *over(const struct kab_judged_row *row, const struct kab_set_summary *set)
 {
 	return set->summary	     ? "what was summarised"
@@ -200,9 +209,11 @@ static void sets_table(const struct kab_html *page, const struct kab_judged_row 
 	line(out, interval_head);
 	for (size_t k = 0; k < row->n_sets; k++)
 		interval(out, row->sets[k].ci_lo, row->sets[k].ci_hi);
-	values(out, row, "min", min_of);
-	percentiles(out, row);
-	values(out, row, "max", max_of);
+	if (!all_summaries(row)) {
+		values(out, row, "min", min_of);
+		percentiles(out, row);
+		values(out, row, "max", max_of);
+	}
 	origin(out, row);
 	kab_buf_adds(out, "</table>\n");
 }
@@ -318,9 +329,12 @@ static void pairs_table(const struct kab_html *page, const struct kab_judged_row
 	pairs(out, row, "test/base", ratio_cell);
 	pairs(out, row, "test-base", difference_cell);
 	pairs(out, row, "p", p_cell);
-	snprintf(head, sizeof(head), "p after %s over %zu",
-		 kab_correction_name(page->judgement->opts.correction), page->judgement->family);
-	pairs(out, row, head, adjusted_cell);
+	if (page->judgement->family) {
+		snprintf(head, sizeof(head), "p after %s over %zu",
+			 kab_correction_name(page->judgement->opts.correction),
+			 page->judgement->family);
+		pairs(out, row, head, adjusted_cell);
+	}
 	pairs(out, row, "t", t_cell);
 	pairs(out, row, "df", df_cell);
 	pairs(out, row, "Mann-Whitney p", rank_cell);

@@ -240,8 +240,10 @@ static void tick_label(struct kab_buf *out, const struct axis *y, double value, 
 static void frame(struct kab_buf *out, const struct kab_judged_row *row, const struct axis *y)
 {
 	double step = y->hi > y->lo ? tick_step(y->hi - y->lo) : 0;
-	char *label kab_autofree = kab_xasprintf("iterations in recorded order; lines are %s means",
-						 row->data->restarts ? "restart" : "boot");
+	char *label kab_autofree = kab_xasprintf("iterations in recorded order, lines are %smeans",
+						 row->data->boots_unknown ? ""
+						 : row->data->restarts	  ? "restart "
+									  : "boot ");
 	struct kab_buf kab_autobuf only = KAB_BUF_INIT;
 	long first, last;
 
