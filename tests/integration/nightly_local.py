@@ -16,7 +16,7 @@ import nightly_lib
 
 class OneInstance(nightly_lib.Files):
     def begin(self, date="2026-11-01", **params):
-        self.file([self.synthetic(mean=100, sd=1, **params)], repeat={"boots": 4, "iterations": 1})
+        self.file([self.synthetic(mean=100, **params)], repeat={"boots": 4, "iterations": 1})
         self.kernel("v2")
         p = self.start("nightly", self.path("mainline.json"), "--now", "--date", date)
         e2e.wait_for("iterations", lambda: self.states().get("done", 0) >= 2, process=p)
@@ -108,7 +108,8 @@ class Windows(nightly_lib.Files):
 
     def test_plan_is_cut_to_the_window(self):
         self.file([self.synthetic(name="long", sleep_s=40), self.synthetic(name="short", sleep_s=1)],
-                  repeat={"boots": 9, "iterations": 1}, window={"start": "00:00", "end": "00:05", "margin_min": 0})
+                  repeat={"boots": 9, "iterations": 1}, min_boots=4,
+                  window={"start": "00:00", "end": "00:05", "margin_min": 0})
         self.kernel("v2")
         r = self.kab("nightly", self.path("mainline.json"), "--now", "--dry-run")
         self.assertEqual(r.status, 0, r.err)
@@ -132,7 +133,7 @@ class Windows(nightly_lib.Files):
 class Failures(nightly_lib.Files):
     def test_one_crashing_case_and_a_failing_publisher_leave_the_rest(self):
         cases = [self.synthetic(name="bad", fail_every=1)] + \
-                [self.synthetic(name=n, mean=100, sd=1) for n in ("two", "three", "four")]
+                [self.synthetic(name=n, mean=100) for n in ("two", "three", "four")]
         self.file(cases, repeat={"boots": 4, "iterations": 1}, archive="archive",
                   publish=[self.write("publish", "#!/bin/sh\nls \"$1\" >'%s'\necho no such bucket >&2; exit 3\n"
                                       % self.path("published"), 0o755)])
@@ -150,7 +151,7 @@ class Failures(nightly_lib.Files):
         self.assertIn("no such bucket", self.log("2026-11-01"))
 
     def test_unreachable_host_goes_into_quarantine_and_comes_back(self):
-        self.file([self.synthetic(mean=100, sd=1)], repeat={"boots": 4, "iterations": 1}, lab="lab.json",
+        self.file([self.synthetic(mean=100)], repeat={"boots": 4, "iterations": 1}, lab="lab.json",
                   hosts=["local", "gone"])
         self.write("lab.json", json.dumps({"hosts": {"gone": {"ssh": "127.0.0.1", "port": 1}}}))
         for day in (1, 2):
@@ -291,14 +292,14 @@ class Sources(nightly_lib.Files):
 
     def test_nothing_new(self):
         self.kernel("v2")
-        self.file([self.synthetic(mean=100, sd=1)], repeat={"boots": 4, "iterations": 1})
+        self.file([self.synthetic(mean=100, sd=1, seed=1)], repeat={"boots": 4, "iterations": 1})
         self.assertEqual(self.night("2026-11-01").status, 0)
         r = self.night("2026-11-02")
         self.assertEqual((r.status, r.out, self.state("2026-11-02")), (0, "", "skipped"))
-        self.file([self.synthetic(mean=100, sd=1)], repeat={"boots": 4, "iterations": 1}, unchanged="aa")
+        self.file([self.synthetic(mean=100, sd=1, seed=1)], repeat={"boots": 4, "iterations": 1}, unchanged="aa")
         self.assertEqual(self.night("2026-11-03").status, 0)
         self.assertEqual(self.sql("SELECT count(*) FROM noise"), [(1,)])
-        self.file([self.synthetic(mean=100, sd=1)], repeat={"boots": 4, "iterations": 1}, unchanged="more-boots")
+        self.file([self.synthetic(mean=100, sd=1, seed=1)], repeat={"boots": 4, "iterations": 1}, unchanged="more-boots")
         self.assertEqual(self.night("2026-11-04").status, 0)
         self.assertEqual(self.sql("SELECT purpose, test_label FROM nightly_night WHERE date = '2026-11-04'"),
                          [("more", "v2")])
@@ -312,13 +313,13 @@ class Mail(nightly_lib.Files):
         port = mail["port"]
         mail.update(port=1, when="always", cc="Zo\u00eb M\u00fcller <z@example.test>", digest="sun")
         self.kernel("v2")
-        self.file([self.synthetic(mean=100, sd=1)], repeat={"boots": 4, "iterations": 1}, mail=mail)
+        self.file([self.synthetic(mean=100)], repeat={"boots": 4, "iterations": 1}, mail=mail)
         r = self.night("2026-11-01")
         self.assertEqual(r.status, 5, r.err)
         self.assertIn("1 mail could not be sent", r.out)
         self.assertEqual(self.kab("nightly", self.path("mainline.json"), "--check").status, 4)
         mail.update(port=port)
-        self.file([self.synthetic(mean=100, sd=1)], repeat={"boots": 4, "iterations": 1}, mail=mail)
+        self.file([self.synthetic(mean=100)], repeat={"boots": 4, "iterations": 1}, mail=mail)
         self.kernel("v3")
         self.assertEqual(self.night("2026-11-02").status, 0)
         first, second = self.mails()
