@@ -132,10 +132,11 @@ int kab_store_create_run(struct kab_store *store, struct kab_store_run *run,
 		rc = put_boot(store, run->id, &boots[i], hosts, n_hosts, kernels, n_kernels, err);
 	for (size_t i = 0; !rc && i < n_steps; i++)
 		rc = put_step(store, run->id, &steps[i], boots, n_boots, err);
+	/* As it was asked for: the name that it would have got is nobody's. */
 	rc = kab_tx_end(store, rc, err, "store the plan of run '%s'",
-			name	    ? name
-			: run->name ? run->name
-				    : "");
+			run->name && *run->name ? run->name
+			: name			? name
+						: "");
 	if (rc) {
 		free(name);
 		return rc;
