@@ -169,14 +169,24 @@ int kab_guard_connection(struct kab_store *store, struct kab_err *err)
 	return kab_sql_script(store, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0", err);
 }
 
-/* Statements as one word after the other: versions of SQLite quote and space differently. */
+/* Statements as one word after the other, without remarks: versions of SQLite quote and space
+ * differently. */
 static char *normal(const char *sql)
 {
 	struct kab_buf buf = KAB_BUF_INIT;
+	bool in_text = false;
 
-	for (; sql && *sql; sql++)
+	for (; sql && *sql; sql++) {
+		in_text ^= *sql == '\'';
+		if (!in_text && !strncmp(sql, "--", 2)) {
+			sql += strcspn(sql, "\n");
+			if (!*sql)
+				break;
+			continue;
+		}
 		if (!isspace((unsigned char)*sql) && *sql != '"')
 			kab_buf_addc(&buf, (char)tolower((unsigned char)*sql));
+	}
 	return buf.data ? kab_buf_detach(&buf) : kab_xstrdup("");
 }
 
