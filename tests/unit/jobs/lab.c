@@ -18,6 +18,11 @@ static void need(int rc, const struct kab_err *err)
 	abort();
 }
 
+int lab_number(const char *text)
+{
+	return (int)strtol(text, NULL, 10);
+}
+
 void lab_facts(const struct lab_world *w, const char *host, struct kab_facts *ret)
 {
 	*ret = (struct kab_facts){ 0 };

@@ -35,6 +35,8 @@ struct lab_world {
 	double boot_s, iteration_s;
 };
 
+/* The number that a text begins with; 0 without one. */
+int lab_number(const char *text);
 /* Facts of a host. */
 void lab_facts(const struct lab_world *w, const char *host, struct kab_facts *ret);
 /* A suite of cases of the synthetic runner, by their names (NULL-terminated), bound. */

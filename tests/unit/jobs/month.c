@@ -67,7 +67,7 @@ struct month {
 
 static int host_number(const char *host)
 {
-	return atoi(host + 1);
+	return lab_number(host + 1);
 }
 
 static bool is_hardware_host(const struct month *m, int h)
@@ -87,7 +87,7 @@ static double true_effect(const struct month *m, int kernel, int c)
 
 static int kernel_number(const char *label)
 {
-	return *label == 'k' ? atoi(label + 1) : 0;
+	return *label == 'k' ? lab_number(label + 1) : 0;
 }
 
 static int case_number(const char *name)
@@ -283,7 +283,6 @@ static void one_night(struct setting *s, struct month *m)
 					     .suite = &s->suite,
 					     .store = m->store,
 					     .state_dir = s->state,
-					     .command_line = "month",
 					     .version = "0",
 					     .stop_fd = -1,
 					     .cancel_fd = -1,
@@ -406,7 +405,7 @@ static int night_of(const char *date)
 
 struct tally {
 	size_t planted[2], found[2], late[2]; /* 5 %, 2 %; late: sum of nights until it was told */
-	size_t false_alarms;
+	size_t false_alarms, again; /* again: of what was told already */
 	bool seen[MAX_HOSTS + 1][2];
 };
 
@@ -421,8 +420,10 @@ static void count(const struct month *m, int h, int c, int since, int told, bool
 		t->false_alarms++;
 		return;
 	}
-	if (t->seen[h][c])
+	if (t->seen[h][c]) {
+		t->again++;
 		return;
+	}
 	t->seen[h][c] = true;
 	t->found[c]++;
 	t->late[c] += (size_t)(told - at);
@@ -543,9 +544,9 @@ static void put(const char *name, const struct tally *t, double months)
 				 (double)t->late[c] / (double)t->found[c]);
 		else
 			snprintf(late[c], sizeof(late[c]), "-");
-	printf("| %-42s | %6.1f | %3zu/%-3zu | %5s | %3zu/%-3zu | %5s |\n", name,
-	       (double)t->false_alarms / months, t->found[0], t->planted[0], late[0], t->found[1],
-	       t->planted[1], late[1]);
+	printf("| %-42s | %6.1f | %6.1f | %3zu/%-3zu | %5s | %3zu/%-3zu | %5s |\n", name,
+	       (double)t->false_alarms / months, (double)t->again / months, t->found[0],
+	       t->planted[0], late[0], t->found[1], t->planted[1], late[1]);
 }
 
 static const struct rival rivals[] = {
@@ -567,6 +568,7 @@ static void add(struct tally *to, const struct tally *from)
 		to->late[c] += from->late[c];
 	}
 	to->false_alarms += from->false_alarms;
+	to->again += from->again;
 }
 
 static int number(const char *text)
@@ -653,9 +655,9 @@ int main(int argc, char **argv)
 	months = seeds * nights / 30.0;
 	printf("%d hosts, %d nights, %d cases, %d seed%s; per month of 30 nights\n\n", hosts,
 	       nights, CASES, seeds, seeds == 1 ? "" : "s");
-	printf("| %-42s | %6s | %7s | %5s | %7s | %5s |\n", "detector", "false", "5 %", "after",
-	       "2 %", "after");
-	printf("| --- | --- | --- | --- | --- | --- |\n");
+	printf("| %-42s | %6s | %6s | %7s | %5s | %7s | %5s |\n", "detector", "false", "again",
+	       "5 %", "after", "2 %", "after");
+	printf("| --- | --- | --- | --- | --- | --- | --- |\n");
 	put("kab: confirmed", &confirmed, months);
 	put("kab: only nominated", &nominated, months);
 	for (size_t r = 0; r < RIVALS; r++)

@@ -540,7 +540,7 @@ static void rule(void **state)
 		      { 2, 8, 24, 0.9, 240 },
 		      { 1, 16, 40, 0.85, 1000 } };
 	const char *many = getenv("KAB_BISECT_TRIALS");
-	int trials = many ? atoi(many) : 400;
+	int trials = many ? lab_number(many) : 400;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(tried) / sizeof(tried[0]); i++) {

@@ -47,7 +47,7 @@ struct lab {
 
 static int number_of(const char *label)
 {
-	return *label == 'k' ? atoi(label + 1) : 0;
+	return *label == 'k' ? lab_number(label + 1) : 0;
 }
 
 /* Boots differ by 0.5 %, iterations too. */
