@@ -10,12 +10,12 @@ jobs=$(nproc)
 
 usage() {
 	cat <<TEXT
-usage: tests/long.sh [--fuzz SECONDS] [--rounds N] [fuzz] [calibration] [kill] [lab]
+usage: tests/long.sh [--fuzz SECONDS] [--rounds N] [fuzz] [calibration] [kill] [lab] [hostile] [memcheck] [coverage]
 
   --fuzz SECONDS  for each fuzzer (600)
   --rounds N      of the tests that kill and race (10)
 
-Without a name all four parts are done. Calls for what tests/run.sh installs.
+Without a name all parts are done. Calls for what tests/run.sh installs.
 TEXT
 }
 
@@ -27,13 +27,13 @@ while [ $# -gt 0 ]; do
 		if [ "$1" = --fuzz ]; then fuzz_s=$2; else rounds=$2; fi
 		shift
 		;;
-	fuzz | calibration | kill | lab) parts="$parts $1" ;;
+	fuzz | calibration | kill | lab | hostile | memcheck | coverage) parts="$parts $1" ;;
 	-h | --help) usage; exit 0 ;;
 	*) usage >&2; exit 2 ;;
 	esac
 	shift
 done
-: "${parts:=fuzz calibration kill lab}"
+: "${parts:=fuzz calibration kill lab hostile memcheck coverage}"
 cd "$root"
 status=0
 
@@ -74,6 +74,29 @@ lab() {
 	[ -z "$lab_failed" ]
 }
 
+hostile() {
+	release || return 1
+	KAB_TEST_OUTPUT_MB=2000 KAB_TEST_CASES=10000 ctest --test-dir build/release --verbose -R '^hostile_' --timeout 7200
+}
+
+plain() { # FOLDER FLAGS
+	{ cmake -S . -B "build/$1" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DKAB_TESTS=ON -DCMAKE_C_FLAGS="$2" &&
+		cmake --build "build/$1" -- -j "$jobs"; } >"build/$1.log" 2>&1 || { tail "build/$1.log"; return 1; }
+}
+
+memcheck() {
+	plain memcheck "" && tests/memcheck.sh build/memcheck 'calibration|detach|lease|month'
+}
+
+coverage() {
+	command -v gcovr >/dev/null || { say "skipped: no gcovr"; return 0; }
+	plain coverage "--coverage -fprofile-update=atomic" || return 1
+	find build/coverage -name '*.gcda' -delete
+	ctest --test-dir build/coverage -LE 'lab|calibration|arch|plain' >build/coverage-tests.log 2>&1 ||
+		say "tests failed under coverage: see build/coverage-tests.log"
+	tests/coverage.py build/coverage
+}
+
 mkdir -p build
 for part in $parts; do
 	say "$part"
@@ -82,6 +105,9 @@ for part in $parts; do
 	calibration) calibration || failed calibration ;;
 	kill) kill_ || failed kill ;;
 	lab) lab || failed lab ;;
+	hostile) hostile || failed hostile ;;
+	memcheck) memcheck || failed memcheck ;;
+	coverage) coverage || failed coverage ;;
 	esac
 done
 [ $status -ne 0 ] || say "nothing failed"
