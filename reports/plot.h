@@ -73,7 +73,6 @@ struct kab_plot_set {
 	double mean; /* of boot means with two boots or more, else of iterations */
 	double lo, hi; /* interval of the mean, NAN when there is none */
 	int decimals; /* places that the values as measured have */
-	int mean_decimals; /* places that the interval of the mean supports */
 	struct kab_plot_point *points; /* owned: sweep and history, ascending x */
 	size_t n_points, cap_points;
 };
@@ -128,6 +127,16 @@ void kab_plot_history_gap(struct kab_plot *plot, size_t segment, const char *lab
 
 /* The smallest and the largest number that the plot has to show, intervals included. False: none. */
 bool kab_plot_range(const struct kab_plot *plot, double *lo, double *hi);
+
+/* The range of x over all points of a sweep or a history. False: there are none. */
+bool kab_plot_range_x(const struct kab_plot *plot, double *lo, double *hi);
+/* Whether a value of a sweep or a history is there. */
+bool kab_plot_any_point(const struct kab_plot_set *set);
+/*
+ * Where in the order of the run one boot (with restarts: one block of them) ends: ret[i], i from 1, is
+ * whether there is a border between places i - 1 and i. Room for n_values. Returns their number.
+ */
+size_t kab_plot_borders(const struct kab_plot *plot, bool *ret);
 
 /* ---- how kernel k looks, everywhere ---- */
 

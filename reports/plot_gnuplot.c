@@ -113,11 +113,8 @@ static void add_absent(struct kab_gnuplot *g)
 	for (size_t k = 0; k < g->plot->n_sets; k++) {
 		const struct kab_plot_set *set = &g->plot->sets[k];
 		char *title kab_autofree = kab_gnuplot_title(g, set);
-		bool there = false;
 
-		for (size_t i = 0; i < set->n_points; i++)
-			there |= isfinite(set->points[i].value) != 0;
-		if (there || set->unplanned || set->n ||
+		if (kab_plot_any_point(set) || set->unplanned || set->n ||
 		    (set->summary && g->plot->kind == KAB_PLOT_STRIP))
 			continue;
 		kab_strv_addf(&g->parts, "keyentry with points pt %d lc rgb '#%06x' %s",

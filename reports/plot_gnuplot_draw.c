@@ -216,36 +216,18 @@ void kab_gnuplot_histogram(struct kab_gnuplot *g)
 
 /* ---- order of the run ---- */
 
-struct placed {
-	size_t set, boot;
-};
-
 static void order_borders(struct kab_gnuplot *g)
 {
-	const struct kab_plot *plot = g->plot;
-	struct placed *all = kab_xcalloc(plot->n_values + 1, sizeof(*all));
-	bool *border = kab_xcalloc(plot->n_values + 1, sizeof(*border));
-	size_t n = 0;
+	bool *border = kab_xcalloc(g->plot->n_values + 1, sizeof(*border));
 
-	for (size_t k = 0; k < plot->n_sets; k++)
-		for (size_t i = 0; i < plot->sets[k].n; i++)
-			all[plot->sets[k].values[i].place] =
-				(struct placed){ k, plot->sets[k].values[i].boot };
-	for (size_t i = 1; i < plot->n_values; i++) {
-		const struct placed *a = &all[i - 1], *b = &all[i];
-
-		border[i] = plot->restarts ? plot->sets[a->set].boots[a->boot].block !=
-						     plot->sets[b->set].boots[b->boot].block
-					   : a->set != b->set || a->boot != b->boot;
-		n += border[i];
-	}
-	for (size_t i = 1; i < plot->n_values && n <= BORDERS_MAX; i++)
-		if (border[i])
-			kab_buf_addf(g->out,
-				     "set arrow from %zu.5, graph 0 to %zu.5, graph 1 nohead back "
-				     "dt 3 lc rgb '#999999'\n",
-				     i, i);
-	free(all);
+	if (kab_plot_borders(g->plot, border) <= BORDERS_MAX)
+		for (size_t i = 1; i < g->plot->n_values; i++)
+			if (border[i])
+				kab_buf_addf(
+					g->out,
+					"set arrow from %zu.5, graph 0 to %zu.5, graph 1 nohead "
+					"back dt 3 lc rgb '#999999'\n",
+					i, i);
 	free(border);
 }
 
@@ -451,14 +433,6 @@ static void points_data(struct kab_gnuplot *g, size_t k, const double *x)
 	end_data(g);
 }
 
-static bool any_point(const struct kab_plot_set *set)
-{
-	for (size_t i = 0; i < set->n_points; i++)
-		if (isfinite(set->points[i].value))
-			return true;
-	return false;
-}
-
 static void points_parts(struct kab_gnuplot *g, size_t k)
 {
 	const struct kab_plot_set *set = &g->plot->sets[k];
@@ -475,20 +449,6 @@ static void points_parts(struct kab_gnuplot *g, size_t k)
 	add_part(g, "points", k, lines, title);
 }
 
-/* The range of x over all sets; false: there are no points. */
-static bool range_x(const struct kab_plot *plot, double *lo, double *hi)
-{
-	*lo = INFINITY;
-	*hi = -INFINITY;
-	for (size_t k = 0; k < plot->n_sets; k++) {
-		for (size_t i = 0; i < plot->sets[k].n_points; i++) {
-			*lo = fmin(*lo, plot->sets[k].points[i].x);
-			*hi = fmax(*hi, plot->sets[k].points[i].x);
-		}
-	}
-	return *lo <= *hi;
-}
-
 void kab_gnuplot_sweep(struct kab_gnuplot *g)
 {
 	const struct kab_plot *plot = g->plot;
@@ -497,7 +457,7 @@ void kab_gnuplot_sweep(struct kab_gnuplot *g)
 	double lo, hi;
 	size_t shown = 0, ordinal = 0;
 
-	if (!range_x(plot, &lo, &hi))
+	if (!kab_plot_range_x(plot, &lo, &hi))
 		return;
 	kab_gnuplot_metric_axis(g, 'y');
 	x.lo = lo;
@@ -526,7 +486,7 @@ void kab_gnuplot_sweep(struct kab_gnuplot *g)
 
 		for (size_t i = 0; i < set->n_points; i++)
 			at[i] = round(1e5 * (kab_axis_share(&x, set->points[i].x) + shift)) / 1e5;
-		if (any_point(set)) {
+		if (kab_plot_any_point(set)) {
 			points_data(g, k, at);
 			points_parts(g, k);
 		}
@@ -572,7 +532,7 @@ void kab_gnuplot_history(struct kab_gnuplot *g)
 	const struct kab_plot *plot = g->plot;
 	double lo, hi, room;
 
-	if (!range_x(plot, &lo, &hi))
+	if (!kab_plot_range_x(plot, &lo, &hi))
 		return;
 	room = fmax(43200, (hi - lo) / 40);
 	kab_gnuplot_metric_axis(g, 'y');
@@ -587,7 +547,7 @@ void kab_gnuplot_history(struct kab_gnuplot *g)
 
 		for (size_t i = 0; i < set->n_points; i++)
 			at[i] = set->points[i].x;
-		if (any_point(set)) {
+		if (kab_plot_any_point(set)) {
 			points_data(g, k, at);
 			points_parts(g, k);
 		}

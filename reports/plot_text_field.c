@@ -10,9 +10,8 @@
 #include "reports/plot_text_internal.h"
 #include "reports/view_internal.h"
 
-static void begin(struct kab_text_plot *t, const struct kab_axis *y, struct kab_canvas *c)
+static void begin(const struct kab_axis *y, struct kab_canvas *c)
 {
-	(void)t;
 	kab_canvas_init(c, KAB_CANVAS_WIDTH - kab_axis_label_width(y) - 2, KAB_CANVAS_HEIGHT);
 }
 
@@ -32,74 +31,77 @@ static void end(struct kab_text_plot *t, struct kab_canvas *c, const char *note)
 
 /* ---- order of the run ---- */
 
-/* Where one boot (of the machine: one block of restarts) ends and the next begins. */
-static bool is_border(const struct kab_plot *plot, const struct kab_plot_value *a, size_t set_a,
-		      const struct kab_plot_value *b, size_t set_b)
+static size_t order_ticks(const struct kab_plot *plot, const struct kab_axis *x, size_t width,
+			  struct kab_canvas_tick *ret)
 {
-	if (plot->restarts)
-		return plot->sets[set_a].boots[a->boot].block !=
-		       plot->sets[set_b].boots[b->boot].block;
-	return set_a != set_b || a->boot != b->boot;
+	struct kab_axis numbers;
+	size_t n = 0;
+
+	kab_axis_make_linear(1, fmax(2, (double)plot->n_values), "", 8, &numbers);
+	for (size_t i = 0; i < numbers.n_ticks; i++) {
+		double number = numbers.ticks[i];
+
+		if (number != floor(number) || number < 1 || number > (double)plot->n_values)
+			continue;
+		ret[n].x = kab_axis_cell(x, number, width);
+		snprintf(ret[n++].text, sizeof(ret[0].text), "%.0f", number);
+	}
+	return n;
 }
 
-struct placed {
-	const struct kab_plot_value *value;
-	size_t set;
-};
+static void order_marks(struct kab_text_plot *t, const struct kab_axis *x, struct kab_canvas *c)
+{
+	/* By place, so that of two values in one cell the later one is seen. */
+	const struct kab_plot *plot = t->plot;
+	struct {
+		double value;
+		size_t kernel;
+	} *all = kab_xcalloc(plot->n_values + 1, sizeof(*all));
+
+	for (size_t k = 0; k < plot->n_sets; k++) {
+		for (size_t i = 0; i < plot->sets[k].n; i++) {
+			const struct kab_plot_value *v = &plot->sets[k].values[i];
+
+			all[v->place].value = v->value;
+			all[v->place].kernel = plot->sets[k].kernel;
+		}
+	}
+	for (size_t i = 0; i < plot->n_values; i++)
+		kab_canvas_mark(c, kab_axis_cell(x, (double)i + 1, c->w),
+				kab_canvas_row(c, &t->axis, all[i].value), all[i].kernel);
+	free(all);
+}
 
 void kab_text_plot_order(struct kab_text_plot *t)
 {
 	const struct kab_plot *plot = t->plot;
-	struct placed *all = kab_xcalloc(plot->n_values + 1, sizeof(*all));
 	struct kab_canvas_tick ticks[KAB_AXIS_TICKS_MAX];
 	struct kab_axis x;
 	struct kab_canvas c;
-	size_t n_ticks, borders = 0;
+	size_t n_ticks, borders;
+	bool *border;
 
 	if (!plot->n_values) {
 		kab_text_plot_say(t, "Nothing to draw: there are no single values.");
-		free(all);
 		return;
 	}
-	for (size_t k = 0; k < plot->n_sets; k++)
-		for (size_t i = 0; i < plot->sets[k].n; i++)
-			all[plot->sets[k].values[i].place] =
-				(struct placed){ &plot->sets[k].values[i], k };
-	begin(t, &t->axis, &c);
+	begin(&t->axis, &c);
 	kab_axis_make_linear(0.5, (double)plot->n_values + 0.5, "", 8, &x);
-	for (size_t i = 1; i < plot->n_values; i++)
-		borders +=
-			is_border(plot, all[i - 1].value, all[i - 1].set, all[i].value, all[i].set);
-	for (size_t i = 1; i < plot->n_values && borders <= c.w / 3; i++) {
-		size_t at = kab_axis_cell(&x, (double)i + 0.5, c.w);
-
-		if (!is_border(plot, all[i - 1].value, all[i - 1].set, all[i].value, all[i].set))
-			continue;
-		for (size_t r = 0; r < c.h; r++)
-			kab_canvas_under(&c, at, r, t->opts->unicode ? 0x250a : ':', -1);
-	}
-	for (size_t i = 0; i < plot->n_values; i++)
-		kab_canvas_mark(&c, kab_axis_cell(&x, (double)i + 1, c.w),
-				kab_canvas_row(&c, &t->axis, all[i].value->value),
-				plot->sets[all[i].set].kernel);
-	kab_axis_make_linear(1, fmax(2, (double)plot->n_values), "", 8, &x);
-	n_ticks = 0;
-	for (size_t i = 0; i < x.n_ticks; i++) {
-		double number = x.ticks[i];
-		struct kab_axis cells = { .lo = 0.5, .hi = (double)plot->n_values + 0.5 };
-
-		if (number != floor(number) || number < 1 || number > (double)plot->n_values)
-			continue;
-		ticks[n_ticks].x = kab_axis_cell(&cells, number, c.w);
-		snprintf(ticks[n_ticks++].text, sizeof(ticks[0].text), "%.0f", number);
-	}
+	border = kab_xcalloc(plot->n_values + 1, sizeof(*border));
+	borders = kab_plot_borders(plot, border);
+	for (size_t i = 1; i < plot->n_values && borders <= c.w / 3; i++)
+		for (size_t r = 0; border[i] && r < c.h; r++)
+			kab_canvas_under(&c, kab_axis_cell(&x, (double)i + 0.5, c.w), r,
+					 t->opts->unicode ? 0x250a : ':', -1);
+	order_marks(t, &x, &c);
+	n_ticks = order_ticks(plot, &x, c.w, ticks);
 	kab_canvas_print(&c, &t->axis, ticks, n_ticks, t->opts, t->out);
 	end(t, &c,
 	    !borders		? "the lower axis is the number of the iteration"
 	    : borders > c.w / 3 ? "the borders of boots are too many to be drawn"
 	    : plot->restarts	? "':' is the border of two blocks of restarts"
 				: "':' is the border of two boots");
-	free(all);
+	free(border);
 }
 
 /* ---- CDF ---- */
@@ -183,7 +185,7 @@ void kab_text_plot_cdf(struct kab_text_plot *t)
 		return;
 	}
 	kab_axis_make_linear(0, 100, "%", 6, &y);
-	begin(t, &y, &c);
+	begin(&y, &c);
 	kab_axis_make(x->lo, x->hi, t->plot->unit, 8, x);
 	for (size_t k = 0; k < t->plot->n_sets; k++) {
 		const struct kab_plot_set *set = &t->plot->sets[k];
@@ -214,19 +216,6 @@ void kab_text_plot_cdf(struct kab_text_plot *t)
 
 /* ---- sweep ---- */
 
-/* Points of all sets: the range of x. */
-static void range_x(const struct kab_plot *plot, double *lo, double *hi)
-{
-	*lo = INFINITY;
-	*hi = -INFINITY;
-	for (size_t k = 0; k < plot->n_sets; k++) {
-		for (size_t i = 0; i < plot->sets[k].n_points; i++) {
-			*lo = fmin(*lo, plot->sets[k].points[i].x);
-			*hi = fmax(*hi, plot->sets[k].points[i].x);
-		}
-	}
-}
-
 static void draw_interval(struct kab_text_plot *t, struct kab_canvas *c,
 			  const struct kab_plot_point *p, size_t column, size_t kernel)
 {
@@ -250,8 +239,8 @@ void kab_text_plot_sweep(struct kab_text_plot *t)
 	char *note kab_autofree = NULL, *name kab_autofree = NULL;
 	double lo, hi;
 
-	range_x(plot, &lo, &hi);
-	begin(t, &t->axis, &c);
+	kab_plot_range_x(plot, &lo, &hi);
+	begin(&t->axis, &c);
 	for (size_t k = 0; k < plot->n_sets; k++)
 		sets += !plot->sets[k].unplanned;
 	/* Kernels stand beside one another around the value that they share. */
@@ -314,10 +303,10 @@ void kab_text_plot_history(struct kab_text_plot *t)
 	double lo, hi;
 	size_t n_ticks;
 
-	range_x(plot, &lo, &hi);
+	kab_plot_range_x(plot, &lo, &hi);
 	x.lo = lo;
 	x.hi = hi > lo ? hi : lo + 1;
-	begin(t, &t->axis, &c);
+	begin(&t->axis, &c);
 	for (size_t k = 0; k < plot->n_sets; k++) {
 		const struct kab_plot_set *set = &plot->sets[k];
 

@@ -19,12 +19,6 @@ void kab_text_plot_say(struct kab_text_plot *t, const char *text);
 /* The letter of a set in its colour. */
 void kab_text_plot_letter(struct kab_text_plot *t, const struct kab_plot_set *set,
 			  struct kab_buf *out);
-/* Number of values of a set that are there to draw. */
-static inline bool kab_text_plot_has(const struct kab_plot_set *set)
-{
-	return set->n > 0;
-}
-
 void kab_text_plot_strip(struct kab_text_plot *t);
 void kab_text_plot_histogram(struct kab_text_plot *t);
 void kab_text_plot_boots(struct kab_text_plot *t);
