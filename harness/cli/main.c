@@ -9,8 +9,8 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/cli.h"
-#include "transport/ssh_shared.h"
 #include "cli/safe_out.h"
+#include "transport/ssh_shared.h"
 
 extern char **environ;
 
