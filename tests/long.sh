@@ -10,7 +10,7 @@ jobs=$(nproc)
 
 usage() {
 	cat <<TEXT
-usage: tests/long.sh [--fuzz SECONDS] [--rounds N] [fuzz] [calibration] [kill] [lab] [hostile] [memcheck] [coverage]
+usage: tests/long.sh [--fuzz SECONDS] [--rounds N] [fuzz] [calibration] [kill] [lab] [month] [hostile] [memcheck] [coverage]
 
   --fuzz SECONDS  for each fuzzer (600)
   --rounds N      of the tests that kill and race (10)
@@ -27,13 +27,13 @@ while [ $# -gt 0 ]; do
 		if [ "$1" = --fuzz ]; then fuzz_s=$2; else rounds=$2; fi
 		shift
 		;;
-	fuzz | calibration | kill | lab | hostile | memcheck | coverage) parts="$parts $1" ;;
+	fuzz | calibration | kill | lab | month | hostile | memcheck | coverage) parts="$parts $1" ;;
 	-h | --help) usage; exit 0 ;;
 	*) usage >&2; exit 2 ;;
 	esac
 	shift
 done
-: "${parts:=fuzz calibration kill lab hostile memcheck coverage}"
+: "${parts:=fuzz calibration kill lab month hostile memcheck coverage}"
 cd "$root"
 status=0
 
@@ -97,6 +97,11 @@ coverage() {
 	tests/coverage.py build/coverage
 }
 
+month() {
+	release || return 1
+	build/release/tests/unit/jobs/month --check --hosts 20 --nights 30 --seeds 5
+}
+
 mkdir -p build
 for part in $parts; do
 	say "$part"
@@ -105,6 +110,7 @@ for part in $parts; do
 	calibration) calibration || failed calibration ;;
 	kill) kill_ || failed kill ;;
 	lab) lab || failed lab ;;
+	month) month || failed month ;;
 	hostile) hostile || failed hostile ;;
 	memcheck) memcheck || failed memcheck ;;
 	coverage) coverage || failed coverage ;;
