@@ -84,6 +84,7 @@ struct kab_plot {
 	enum kab_direction dir;
 	bool restarts; /* boots are restarts within one boot of the machine */
 	double confidence; /* of lo and hi, in (0, 1) */
+	bool one_boot; /* sweep: an interval is over the iterations of a single boot */
 	char *x_name; /* owned: sweep: the parameter ("groups"); else NULL */
 	bool x_words; /* sweep: the values are no numbers; x counts them from 0 */
 	struct kab_plot_set *sets;
@@ -130,6 +131,8 @@ bool kab_plot_range(const struct kab_plot *plot, double *lo, double *hi);
 
 /* The range of x over all points of a sweep or a history. False: there are none. */
 bool kab_plot_range_x(const struct kab_plot *plot, double *lo, double *hi);
+/* Boots that have a value. */
+size_t kab_plot_boots(const struct kab_plot_set *set);
 /* Whether a value of a sweep or a history is there. */
 bool kab_plot_any_point(const struct kab_plot_set *set);
 /*

@@ -334,6 +334,15 @@ bool kab_plot_range_x(const struct kab_plot *plot, double *lo, double *hi)
 	return *lo <= *hi;
 }
 
+size_t kab_plot_boots(const struct kab_plot_set *set)
+{
+	size_t n = 0;
+
+	for (size_t b = 0; b < set->n_boots; b++)
+		n += set->boots[b].n > 0;
+	return n;
+}
+
 bool kab_plot_any_point(const struct kab_plot_set *set)
 {
 	for (size_t i = 0; i < set->n_points; i++)

@@ -94,7 +94,7 @@ static void strip_set(struct kab_gnuplot *g, size_t k, double y)
 		free(style);
 		style = NULL;
 	}
-	if (set->n_boots > 1) {
+	if (kab_plot_boots(set) > 1) {
 		begin_data(g, "boot", k);
 		for (size_t b = 0; b < set->n_boots; b++) {
 			if (!set->boots[b].n)
@@ -108,7 +108,7 @@ static void strip_set(struct kab_gnuplot *g, size_t k, double y)
 		add_part(g, "boot", k, style, "notitle");
 		free(style);
 	}
-	if (isfinite(set->lo) && isfinite(set->hi)) {
+	if ((kab_plot_boots(set) > 1 || set->summary) && isfinite(set->lo) && isfinite(set->hi)) {
 		begin_data(g, "ci", k);
 		/* A bound that a logarithmic axis has no place for lies beyond its end. */
 		kab_gnuplot_number(g, g->axis.log ? fmax(set->lo, g->axis.lo / 2) : set->lo);

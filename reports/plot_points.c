@@ -101,6 +101,7 @@ static void add_point(struct kab_plot *plot, const struct kab_judged_row *row, c
 		p->hi = from->ci_hi;
 		p->word = kab_plot_trouble(from);
 		plot->n_values += kab_set_any(from);
+		plot->one_boot |= from->n_values > 1 && !from->over_boots;
 		if (from->decimals > set->decimals)
 			set->decimals = from->decimals;
 	}

@@ -127,8 +127,7 @@ void kab_text_plot_strip(struct kab_text_plot *t)
 			kab_strip_box(&t->axis, place, five, set->mean, line);
 			strip_line(t, set, false, line, true);
 			boxes = true;
-			for (size_t b = 1; b < set->n_boots; b++)
-				several |= set->boots[b].n > 0;
+			several = kab_plot_boots(set) > 1;
 			memset(line, ' ', sizeof(line));
 		}
 		summaries |= set->summary;

@@ -33,6 +33,7 @@ char *kab_plot_head_words(const struct kab_plot *plot, const struct kab_axis *ax
 		[KAB_PLOT_HISTORY] = "over time, bars are the interval",
 	};
 	char *metric kab_autofree = kab_plot_metric_words(plot, axis);
+	const char *unit = plot->restarts ? "restart" : "boot";
 	struct kab_buf buf = KAB_BUF_INIT;
 
 	kab_buf_addf(&buf, "%s; ", metric);
@@ -41,8 +42,9 @@ char *kab_plot_head_words(const struct kab_plot *plot, const struct kab_axis *ax
 	else
 		kab_buf_adds(&buf, what[plot->kind]);
 	if (plot->kind == KAB_PLOT_SWEEP)
-		kab_buf_addf(&buf, "%s, bars are the %g %% interval", plot->x_name,
-			     100 * plot->confidence);
+		kab_buf_addf(&buf, "%s, bars are the %g %% interval over %ss%s", plot->x_name,
+			     100 * plot->confidence, unit,
+			     plot->one_boot ? " (over iterations where there is only one)" : "");
 	if (axis && axis->log)
 		kab_buf_adds(&buf, "; LOGARITHMIC axis");
 	return kab_buf_detach(&buf);
@@ -116,10 +118,8 @@ char *kab_plot_set_words(const struct kab_plot *plot, const struct kab_plot_set 
 {
 	const char *unit = plot->restarts ? "restart" : "boot";
 	struct kab_buf buf = KAB_BUF_INIT;
-	size_t boots = 0;
+	size_t boots = kab_plot_boots(set);
 
-	for (size_t b = 0; b < set->n_boots; b++)
-		boots += set->boots[b].n > 0;
 	if (set->n_points) {
 		add_points_words(plot, set, &buf);
 		return kab_buf_detach(&buf);

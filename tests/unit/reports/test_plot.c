@@ -351,6 +351,36 @@ static void sweep_words(void **state)
 	done(&m);
 }
 
+/* Within one boot there is an interval of the iterations, which is not one of boots: it is said. */
+static void one_boot(void **state)
+{
+	static const double v[] = { 10, 11, 12, 13 };
+	struct kab_buf kab_autobuf sweep_out = KAB_BUF_INIT, strip_out = KAB_BUF_INIT;
+	struct made m = { 0 };
+
+	(void)state;
+	for (int i = 1; i < 3; i++) {
+		char *key kab_autofree = kab_xasprintf("groups=%d", i);
+		struct kab_row_data *row =
+			rows_add(&m.rows, "pipe", key, "time", "s", KAB_DIR_LOWER);
+
+		set_boot(row_kernel(row, "base"), 0, v, 4);
+		set_boot(row_kernel(row, "patched"), 0, v, 4);
+	}
+	make(&m, KAB_PLOT_SWEEP);
+	assert_true(m.plots.v[0].one_boot);
+	picture(m.plots.v, false, &sweep_out);
+	assert_non_null(
+		strstr(kab_buf_str(&sweep_out), "(over iterations where there is only one)"));
+	again(&m, KAB_PLOT_STRIP);
+	picture(m.plots.v, false, &strip_out);
+	assert_null(strstr(kab_buf_str(&strip_out), "interval"));
+	kab_buf_clear(&strip_out);
+	kab_plot_gnuplot(m.plots.v, 1, KAB_PLOT_SVG, &strip_out);
+	assert_null(strstr(kab_buf_str(&strip_out), "$ci0_0"));
+	done(&m);
+}
+
 static void no_sweep(void **state)
 {
 	const struct kab_judge_opts opts = KAB_JUDGE_OPTS_INIT;
@@ -710,23 +740,15 @@ static void any_data_fits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden),
-		cmocka_unit_test(strip_positions),
-		cmocka_unit_test(order_positions),
-		cmocka_unit_test(histogram_counts),
-		cmocka_unit_test(cdf_positions),
-		cmocka_unit_test(sweep),
-		cmocka_unit_test(sweep_words),
-		cmocka_unit_test(no_sweep),
-		cmocka_unit_test(axes),
-		cmocka_unit_test(units),
-		cmocka_unit_test(logarithmic),
-		cmocka_unit_test(sparkline),
-		cmocka_unit_test(history),
-		cmocka_unit_test(quoting),
-		cmocka_unit_test(colours_stay),
-		cmocka_unit_test(same_bytes),
-		cmocka_unit_test(any_data_fits),
+		cmocka_unit_test(golden),	   cmocka_unit_test(strip_positions),
+		cmocka_unit_test(order_positions), cmocka_unit_test(histogram_counts),
+		cmocka_unit_test(cdf_positions),   cmocka_unit_test(sweep),
+		cmocka_unit_test(sweep_words),	   cmocka_unit_test(no_sweep),
+		cmocka_unit_test(one_boot),	   cmocka_unit_test(axes),
+		cmocka_unit_test(units),	   cmocka_unit_test(logarithmic),
+		cmocka_unit_test(sparkline),	   cmocka_unit_test(history),
+		cmocka_unit_test(quoting),	   cmocka_unit_test(colours_stay),
+		cmocka_unit_test(same_bytes),	   cmocka_unit_test(any_data_fits),
 	};
 
 	kab_stats_init();
