@@ -92,11 +92,16 @@ static void prune(const struct kab_night_log *log)
 
 void kab_night_log_begin(struct kab_night_log *log, const char *date)
 {
+	char *path = kab_xasprintf("%s/%s.log", log->dir, date);
 	int failed = 0;
 
 	pthread_mutex_lock(&log->lock);
-	if (log->fd < 0) {
-		log->path = kab_xasprintf("%s/%s.log", log->dir, date);
+	if (log->fd < 0 || strcmp(log->path, path) != 0) {
+		if (log->fd >= 0)
+			close(log->fd);
+		free(log->path);
+		log->path = path;
+		path = NULL;
 		log->fd = open(log->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
 			       0600);
 		failed = log->fd < 0 ? errno : 0;
@@ -105,6 +110,7 @@ void kab_night_log_begin(struct kab_night_log *log, const char *date)
 		kab_buf_clear(&log->held);
 	}
 	pthread_mutex_unlock(&log->lock);
+	free(path);
 	if (failed && log->mirror)
 		kab_log(log->mirror, KAB_LOG_WARN, "cannot write the log '%s': %s", log->path,
 			strerror(failed));

@@ -14,7 +14,7 @@ struct kab_night_log;
 /* mirror: gets every line too (at its own level); may be NULL. The folder is made. */
 int kab_night_log_new(const char *dir, int keep, const struct kab_log *mirror,
 		      struct kab_night_log **ret, struct kab_err *err);
-/* Its file is that of the date from now on; older files beyond `keep` are removed. When it cannot be
+/* Its file is that of the date from now on (also after another one); older files beyond `keep` are removed. When it cannot be
  * written the mirror hears why. */
 void kab_night_log_begin(struct kab_night_log *log, const char *date);
 const struct kab_log *kab_night_log_sink(struct kab_night_log *log); /* borrowed */

@@ -487,8 +487,9 @@ static void say_missed(struct kab_nightly_result *ret, const struct kab_strv *da
 	ret->news = true;
 }
 
-int kab_nightly_night(const struct kab_nightly_env *env, struct kab_nightly_result *ret,
-		      struct kab_err *err)
+/* One night: that which was cut off, else that of now. *ret_closed: its window was over, and it is ended. */
+static int one_night(const struct kab_nightly_env *env, struct kab_nightly_result *ret,
+		     bool *ret_closed, struct kab_err *err)
 {
 	struct kab_night night = { .env = env, .c = env->config };
 	struct kab_strv kab_autostrv missed = KAB_STRV_INIT;
@@ -534,9 +535,45 @@ int kab_nightly_night(const struct kab_nightly_env *env, struct kab_nightly_resu
 	}
 	if (status == 0)
 		say_missed(ret, &missed);
+	*ret_closed = night.closing && !night.stopped;
 	kab_night_hosts_release(&night);
 	kab_night_kernels_release(&night.k);
 	kab_night_row_release(&night.row);
 	kab_strv_release(&night.news);
 	return status;
+}
+
+int kab_nightly_night(const struct kab_nightly_env *env, struct kab_nightly_result *ret,
+		      struct kab_err *err)
+{
+	struct kab_nightly_result old = { 0 };
+	bool closed = false;
+
+	if (one_night(env, ret, &closed, err) < 0)
+		return -1;
+	if (!closed)
+		return 0;
+	/* A night of yesterday that was cut off must not cost tonight's. */
+	old = *ret;
+	if (one_night(env, ret, &closed, err) < 0) {
+		kab_nightly_result_release(&old);
+		return -1;
+	}
+	if (ret->end == KAB_NIGHT_OUTSIDE || ret->end == KAB_NIGHT_ALREADY) {
+		kab_nightly_result_release(ret);
+		*ret = old;
+		return 0;
+	}
+	if (old.news) {
+		char *both = kab_xasprintf("%s; night of %s, cut off: %s", ret->summary, old.date,
+					   old.summary);
+
+		free(ret->summary);
+		ret->summary = both;
+		ret->news = true;
+	}
+	if (!ret->exit_status)
+		ret->exit_status = old.exit_status;
+	kab_nightly_result_release(&old);
+	return 0;
 }
