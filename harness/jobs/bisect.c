@@ -214,11 +214,23 @@ static void describe(struct kab_bisect *b, size_t first, size_t end, double prob
 
 static void count_cost(const struct kab_bisect *b, struct kab_buf *out)
 {
-	size_t boots = 0;
+	size_t booted = 0, runs = 0;
 
-	for (size_t i = 0; i < b->runs.n; i++)
-		boots += 2 * b->run_blocks[i];
-	kab_buf_addf(out, "%zu runs, %zu boots, %zu commits\n", b->runs.n, boots, b->commits.n - 1);
+	for (size_t i = 0; i < b->runs.n; i++) {
+		struct kab_boot_info *boots;
+		size_t n;
+
+		runs += b->runs.v[i].done;
+		if (!b->runs.v[i].run_id ||
+		    kab_store_list_boots(b->env->store, b->runs.v[i].run_id, &boots, &n, NULL))
+			continue;
+		for (size_t k = 0; k < n; k++) {
+			booted += strcmp(boots[k].state, "planned") != 0;
+			kab_boot_info_release(&boots[k]);
+		}
+		free(boots);
+	}
+	kab_buf_addf(out, "%zu commits, %zu runs, %zu boots\n", b->commits.n - 1, runs, booted);
 }
 
 static int finish(struct kab_bisect *b, enum kab_bisect_end end, struct kab_buf *text,

@@ -153,9 +153,7 @@ int kab_bisect_collect(struct kab_bisect *b, struct kab_err *err)
 	double spread = 0, df = 0;
 
 	free(b->nodes);
-	free(b->run_blocks);
 	b->nodes = kab_xcalloc(b->commits.n + 1, sizeof(*b->nodes));
-	b->run_blocks = kab_xcalloc(b->runs.n + 1, sizeof(*b->run_blocks));
 	for (size_t i = 0; i < b->commits.n; i++)
 		b->nodes[i].skipped = b->commits.v[i].skipped != NULL;
 	for (size_t r = 0; r < b->runs.n; r++) {
@@ -170,7 +168,6 @@ int kab_bisect_collect(struct kab_bisect *b, struct kab_err *err)
 					   run->run_name);
 		if (read_run(b, r, &blocks, err))
 			return -1;
-		b->run_blocks[r] = blocks.blocks;
 		if (blocks.blocks) {
 			spread += residual(&blocks);
 			df += (double)blocks.blocks - 1;

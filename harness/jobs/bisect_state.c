@@ -148,7 +148,6 @@ void kab_bisect_close(struct kab_bisect *b)
 	kab_bisect_runs_release(&b->runs);
 	free(b->state);
 	free(b->summary);
-	free(b->run_blocks);
 	free(b->nodes);
 	free(b->condition);
 	free(b->case_name);

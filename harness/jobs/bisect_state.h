@@ -17,7 +17,6 @@ struct kab_bisect {
 	struct kab_bisect_setup setup;
 	struct kab_bisect_commits commits;
 	struct kab_bisect_runs runs;
-	size_t *run_blocks; /* complete blocks of each run; as many as runs after collect */
 	struct kab_bisect_node *nodes; /* as many as commits after collect */
 	struct kab_bisect_levels levels;
 	/* the row that is looked at, by the end points */
@@ -52,7 +51,7 @@ int kab_bisect_finals(const struct kab_bisect *b, size_t base, size_t test);
 /* Fills the row, levels, ends_text. 0; 2: no verdict, *ret_why (caller frees) is why; -1. */
 int kab_bisect_judge_ends(struct kab_bisect *b, char **ret_why, struct kab_err *err);
 /*
- * Fills nodes, run_blocks and the pooled spread from all finished runs. A kernel that does not boot or
+ * Fills nodes and the pooled spread from all finished runs. A kernel that does not boot or
  * fails in every block is skipped (and stored as such). -1 ENV when a run lost too many blocks for
  * reasons of the lab: such a run is given up, and the search is paused.
  */

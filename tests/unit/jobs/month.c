@@ -666,7 +666,8 @@ int main(int argc, char **argv)
 	       window_h - used_h, mails);
 	if (!check)
 		return 0;
-	if (confirmed.false_alarms > 1 || confirmed.found[0] + 1 < confirmed.planted[0] ||
+	if (confirmed.false_alarms > (size_t)seeds ||
+	    confirmed.found[0] + (size_t)seeds < confirmed.planted[0] ||
 	    confirmed.late[0] > 2 * confirmed.found[0]) {
 		printf("month: not as it has to be\n");
 		return 1;
