@@ -347,7 +347,7 @@ class Export(e2e.Case):
         strict(self.kab("parse", "sysbench", self.write("log", text)).out)
 
     def test_events_are_strict(self):
-        suite = self.suite([self.synthetic(mean=0, sd=0, fail_every=2),
+        suite = self.suite([self.synthetic(mean=0, sd=0),
                             self.synthetic(name="dead", mean=1, fail_every=1)], repeat={"iterations": 2})
         r = self.kab("run", suite, "--kernel", "a=running", "--kernel", "b=running", "--name", "ev",
                      "--events=json")
