@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "transport/child.h"
+#include "transport/known_hosts.h"
 #include "transport/remote_file.h"
 #include "transport/ssh_exec.h"
 #include "transport/ssh_key.h"
@@ -63,6 +64,24 @@ static int make_folder(struct kab_openssh *s, struct kab_err *err)
 	return 0;
 }
 
+/* With "no" ssh would take even a revoked key: not where such a line is on record for the host. */
+static const char *key_checking(struct kab_openssh *s, const struct kab_wait *wait)
+{
+	struct kab_known_hosts known = { 0 };
+	bool revoked = true;
+
+	if (s->base.ep->host_key_check == KAB_HOST_KEY_STRICT)
+		return "yes";
+	if (s->base.ep->host_key_check == KAB_HOST_KEY_ANY &&
+	    kab_known_hosts_load(&s->cfg, wait, &known, NULL) == 0) {
+		revoked = false;
+		for (size_t i = 0; i < known.n; i++)
+			revoked = revoked || known.v[i].marker == KAB_KNOWN_REVOKED;
+		kab_known_hosts_release(&known);
+	}
+	return revoked ? "accept-new" : "no";
+}
+
 /* -o wins over the files, so nothing in them can turn the checks off or take stdout. */
 static int make_options(struct kab_openssh *s, const struct kab_wait *wait, struct kab_err *err)
 {
@@ -88,10 +107,7 @@ static int make_options(struct kab_openssh *s, const struct kab_wait *wait, stru
 	}
 	for (size_t i = 0; i < KAB_ARRAY_SIZE(fixed); i++)
 		kab_strv_add(&s->options, fixed[i]);
-	kab_strv_addf(&s->options, "-oStrictHostKeyChecking=%s",
-		      ep->host_key_check == KAB_HOST_KEY_ANY	      ? "no"
-		      : ep->host_key_check == KAB_HOST_KEY_ACCEPT_NEW ? "accept-new"
-								      : "yes");
+	kab_strv_addf(&s->options, "-oStrictHostKeyChecking=%s", key_checking(s, wait));
 	kab_strv_addf(&s->options, "-oServerAliveInterval=%d", ep->keepalive_s);
 	/* It counts those without an answer, and gives up when the next is due. */
 	kab_strv_addf(&s->options, "-oServerAliveCountMax=%d", KAB_OPENSSH_KEEPALIVES - 1);
@@ -283,15 +299,23 @@ static void openssh_close(struct kab_session *ks)
 	free(s);
 }
 
-static int bring_up(struct kab_openssh *s, const struct kab_wait *wait, struct kab_err *err)
+static int bring_up(struct kab_openssh *s, struct kab_wait wait, struct kab_err *err)
 {
 	const struct kab_endpoint *ep = s->base.ep;
-	struct kab_wait w = kab_ssh_limit(wait, CONFIG_S);
+	struct kab_wait w;
+	int rc;
 
-	if (kab_ssh_config_resolve(ep->ssh, ep->ssh_config, ep->port, &w, &s->cfg, err) < 0 ||
-	    make_options(s, &w, err) < 0 || make_folder(s, err) < 0)
+	if (kab_ssh_gate_enter(ep->shared, KAB_SSH_GATE_TOOLS, &wait, err) < 0)
 		return kab_err_prefix(err, "host '%s'", ep->name);
-	return connect_master(s, wait, err);
+	w = kab_ssh_limit(&wait, CONFIG_S);
+	rc = kab_ssh_config_resolve(ep->ssh, ep->ssh_config, ep->port, &w, &s->cfg, err);
+	if (rc == 0)
+		rc = make_options(s, &w, err);
+	kab_ssh_gate_leave(ep->shared, KAB_SSH_GATE_TOOLS, KAB_SSH_PASSED);
+	if (rc < 0 || make_folder(s, err) < 0)
+		return kab_err_prefix(err, "host '%s'", ep->name);
+	kab_known_hosts_tell_faults(&s->cfg, ep);
+	return connect_master(s, &wait, err);
 }
 
 static int openssh_open(const struct kab_endpoint *ep, const struct kab_wait *wait,
@@ -310,7 +334,7 @@ static int openssh_open(const struct kab_endpoint *ep, const struct kab_wait *wa
 	s->life = -1;
 	kab_rng_seed_label(&rng, (uint64_t)kab_now_wall_ns() ^ (uint64_t)getpid(), ep->name);
 	snprintf(s->mark, sizeof(s->mark), "kab-%016llx", (unsigned long long)kab_rng_u64(&rng));
-	if (bring_up(s, wait, err) < 0) {
+	if (bring_up(s, *wait, err) < 0) {
 		openssh_close(&s->base);
 		return -1;
 	}

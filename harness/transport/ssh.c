@@ -173,12 +173,17 @@ static int log_in(struct kab_ssh_session *s, const char *place, struct kab_wait 
 static int bring_up(struct kab_ssh_session *s, struct kab_wait wait, struct kab_err *err)
 {
 	const struct kab_endpoint *ep = s->base.ep;
-	struct kab_wait w = kab_ssh_limit(&wait, CONFIG_S);
 	char *place kab_autofree = NULL;
-	int rc = kab_ssh_config_resolve(ep->ssh, ep->ssh_config, ep->port, &w, &s->cfg, err);
+	struct kab_wait w;
+	int rc;
 
+	if (kab_ssh_gate_enter(ep->shared, KAB_SSH_GATE_TOOLS, &wait, err) < 0)
+		return kab_err_prefix(err, "host '%s'", ep->name);
+	w = kab_ssh_limit(&wait, CONFIG_S);
+	rc = kab_ssh_config_resolve(ep->ssh, ep->ssh_config, ep->port, &w, &s->cfg, err);
 	if (rc == 0)
 		rc = kab_known_hosts_load(&s->cfg, &w, &s->known, err);
+	kab_ssh_gate_leave(ep->shared, KAB_SSH_GATE_TOOLS, KAB_SSH_PASSED);
 	if (rc < 0)
 		return kab_err_prefix(err, "host '%s'", ep->name);
 	kab_known_hosts_tell_faults(&s->cfg, ep);

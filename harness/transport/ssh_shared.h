@@ -34,6 +34,9 @@ enum kab_ssh_passage {
 int kab_ssh_gate_enter(struct kab_ssh_shared *sh, const char *place, struct kab_wait *wait,
 		       struct kab_err *err);
 void kab_ssh_gate_leave(struct kab_ssh_shared *sh, const char *place, enum kab_ssh_passage how);
+/* The place of the small programs that are asked before a connection: hundreds at once would make
+ * each other late. */
+#define KAB_SSH_GATE_TOOLS "programs of this machine"
 /* Has it ever spoken with anybody? Then being dropped means that it is full. */
 bool kab_ssh_gate_known(struct kab_ssh_shared *sh, const char *place);
 /* The server that is knocked at first: of a jump host, else of the host itself. Caller frees. */

@@ -240,6 +240,23 @@ static void test_host_keys(void **state)
 	assert_string_equal(ours.text, theirs.text);
 	ours = open_fails("kh_revoked", "openssh");
 	has(&ours, KAB_ERR_AUTH, "revoked");
+	/* Only the lab file's word counts, and not even that for a revoked one. */
+	static const char *const taken[] = { "kh_changed", "kh_empty" };
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(taken); i++) {
+		struct kab_endpoint ep = endpoint(taken[i]);
+
+		ep.host_key_check = i ? KAB_HOST_KEY_ACCEPT_NEW : KAB_HOST_KEY_ANY;
+		struct kab_session *s = open_ok(&ep);
+		s->ops->close(s);
+	}
+	struct kab_endpoint ep = endpoint("kh_empty"); /* on record now */
+	struct kab_session *s = open_ok(&ep);
+	s->ops->close(s);
+	struct kab_wait w = in_s(30);
+	ep = endpoint("kh_revoked");
+	ep.host_key_check = KAB_HOST_KEY_ANY;
+	assert_int_equal(kab_transport_openssh.open(&ep, &w, &s, &ours), -1);
+	has(&ours, KAB_ERR_AUTH, "revoked");
 }
 
 static void test_refusals(void **state)
