@@ -21,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int rc;
 
 	fuzz_must(kab_ssh_base64(KEY, strlen(KEY), &blob), "the key of this test", "known_hosts");
+	kab_known_hosts_fault(text);
 	kab_known_hosts_read(&kh, text, "f");
 	rc = kab_known_hosts_check(&kh, &cfg, blob.data, blob.len, &err);
 	fuzz_check_err(rc, &err, "known_hosts");

@@ -291,6 +291,38 @@ class Foreign(e2e.Case):
         self.accepted()
 
 
+class SameName(e2e.Case):
+    def test_second_run_of_a_name_is_interrupted(self):
+        """Nothing is written over, and what is printed says of which run it is."""
+        calls = self.path("calls")
+        first = self.suite([self.synthetic(fail_every=99999, state=self.path("c0"))], repeat={"iterations": 2})
+        self.assertEqual(self.kab("run", first, "--kernel", "k=running", "--name", "x").status, 0)
+        before = self.kab("report", "x", "--format", "csv").out
+        suite = self.suite([self.synthetic(sleep_s=2, fail_every=99999, state=calls)], name="second.json",
+                           repeat={"iterations": 5})
+        p = self.start("run", suite, "--kernel", "k=running", "--name", "x")
+        e2e.wait_for("an iteration of the second run", lambda: self.rows_done() >= 3, process=p)
+        p.kill()
+        p.wait()
+        r = self.kab("report", "x", "--format", "csv")
+        self.assertEqual((r.status, r.out), (0, before), "the first one as it was")
+        r = self.kab("report", "x-2")
+        self.assertEqual(r.status, 5, r.err)
+        self.assertIn("missing", r.out)
+        listed = self.kab("list").out
+        self.assertRegex(listed, r"(?m)^ *2  x-2 .* [1-4]/5 ")
+        self.assertRegex(listed, r"(?m)^ *1  x .* 2/2 ")
+        self.assertEqual(self.kab("resume", "x-2").status, 0)
+        self.assertEqual(self.sql("SELECT name FROM run ORDER BY id"), [("x",), ("x-2",)])
+        self.assertEqual(self.states(), {"done": 7})
+
+    def rows_done(self):
+        try:
+            return self.states().get("done", 0)
+        except sqlite3.OperationalError:
+            return 0
+
+
 class Private(e2e.Case):
     def test_whatever_the_mask_is(self):
         """What kab makes is for its user alone, here and on the target."""
