@@ -103,16 +103,23 @@ void kab_view_choose_unit(const struct kab_group *g, struct kab_view_opts *opts)
 			least = fmin(least, fabs(set->mean));
 		}
 	}
-	if (at == KAB_ARRAY_SIZE(units) || most == 0)
+	if (most == 0)
 		return;
-	for (; at > 0 && most * scale < 0.1; at--)
-		scale *= 1000;
-	for (; at + 1 < KAB_ARRAY_SIZE(units) && least * scale >= 100000; at++)
-		scale /= 1000;
-	if (scale == 1)
-		return;
-	opts->scale = scale;
-	opts->unit = units[at];
+	if (at < KAB_ARRAY_SIZE(units)) {
+		for (; at > 0 && most * scale < 0.1; at--)
+			scale *= 1000;
+		for (; at + 1 < KAB_ARRAY_SIZE(units) && least * scale >= 100000; at++)
+			scale /= 1000;
+		if (scale != 1)
+			opts->unit = units[at];
+	}
+	/* No word for it, and too many zeros or digits to read: a power of ten. */
+	if (most * scale < 1e-4 || least * scale >= 1e10) {
+		opts->exponent = 3 * (int)floor(log10(most * scale) / 3 + 1e-12);
+		scale *= pow(10, -opts->exponent);
+	}
+	if (scale != 1)
+		opts->scale = scale;
 }
 
 void kab_cell_spread(struct kab_cell *cell, const struct kab_set_summary *set,

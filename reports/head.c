@@ -263,7 +263,10 @@ static void describe_limits(const struct kab_group *g, const struct kab_view_opt
 void kab_view_head(const struct kab_group *g, const struct kab_view_opts *opts, struct kab_table *t)
 {
 	const struct kab_row_data *first = kab_group_row(g, 0)->data;
-	const char *metric, *unit = opts->unit ? opts->unit : first->unit;
+	const char *metric, *word = opts->unit ? opts->unit : first->unit;
+	char *unit kab_autofree =
+		opts->exponent ? kab_xasprintf("10^%d%s%s", opts->exponent, *word ? " " : "", word)
+			       : kab_xstrdup(word);
 	struct counts c = count(g, opts);
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
 	char *what = subject(g), *n = n_text(&c), *fixed;

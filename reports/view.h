@@ -38,6 +38,7 @@ struct kab_view_opts {
 	enum kab_side side;
 	double scale; /* values are multiplied by this; 0 is 1 */
 	const char *unit; /* of the scaled values; NULL: the metric's own */
+	int exponent; /* "10^N" is said before the unit; scale has it already */
 	bool no_legend; /* title line only */
 	bool raw; /* percentages are (test-base)/base: their sign is not a verdict */
 	bool short_labels; /* "base", "test1" for kernels, explained in the legend */

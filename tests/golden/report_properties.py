@@ -253,6 +253,15 @@ with tempfile.TemporaryDirectory() as home:
     check('N is of iterations, Stddev over boot means' in run('report', 'two', '--style', 'ministat', home=home).stdout,
           'ministat: N and Stddev')
     check(re.search(r' 0\.0002\d+, +0\.0002\d+\(', run('report', 'small', '--style', 'gain', home=home).stdout), 'gain: small values')
+    # Where there is no word for so small or large a unit, a power of ten stands before it; never 0.00, never noise.
+    for name, size in (('atoms', 3.1e-13), ('stars', 4.4e12)):
+        store(home, name, [f'{k},box,,c,n=1,{b},0,count,things,higher,{size * m * rng.gauss(1, .01)!r}'
+                           for k, m in (('tip', 1), ('patched', 1.05)) for b in range(5)])
+        text = run('report', name, home=home).stdout
+        found = re.search(r'count \(10\^(-?\d+) things\)', text)
+        check(found, f'{name}: {text}')
+        mean = re.search(r'^(?:c|1) +([\d.]+) ', text, re.M)[1]
+        check(len(mean) <= 6 and abs(float(mean) * 10 ** int(found[1]) / size - 1) < .05, f'{name}: {mean}')
     # A style that knows columns by name does not print other tables without their numbers.
     table = {'columns': ['groups', 'before', 'after'], 'rows': [[1, 2.5, 2.25]]}
     for style in ('lkp', 'gain', 'perfstat', 'ministat', 'stacked'):
