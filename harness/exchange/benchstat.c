@@ -131,12 +131,15 @@ static void add_set(const struct kab_export *x, const struct kab_row_data *row,
 			add_value(x, row, boot->n, sum / (double)boot->n, ret);
 	}
 	if (lost) {
-		char *text kab_autofree = kab_xasprintf(
-			"%s %s: failed or missing: %zu of %zu iterations: %s", row->case_name,
-			row->row_key, lost, set->n_planned,
-			set->first_failure ? set->first_failure : "no reason is known");
+		struct kab_buf kab_autobuf text = KAB_BUF_INIT;
 
-		add_comment(ret, text);
+		kab_buf_addf(&text,
+			     "%s %s: failed or missing: %zu of %zu iterations: ", row->case_name,
+			     row->row_key, lost, set->n_planned);
+		kab_export_sentence(x,
+				    set->first_failure ? set->first_failure : "no reason is known",
+				    opts->names, &text);
+		add_comment(ret, kab_buf_str(&text));
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "exchange/export.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,4 +159,40 @@ void kab_export_host(const struct kab_export *x, const char *label, bool names, 
 			break;
 	}
 	kab_buf_addf(ret, "host%zu", seen.n ? seen.n : 1);
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The label of a host that stands at p as a word of its own; NULL: none. "local" tells nothing. */
+static const char *label_at(const struct kab_export *x, const char *text, const char *p)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < x->n_boots; i++) {
+		const char *label = x->boots[i].host;
+		size_t n = strlen(label);
+
+		if (n && strcmp(label, "local") && (p == text || !is_word(p[-1])) &&
+		    !strncmp(p, label, n) && !is_word(p[n]) && (!found || n > strlen(found)))
+			found = label;
+	}
+	return found;
+}
+
+void kab_export_sentence(const struct kab_export *x, const char *text, bool names,
+			 struct kab_buf *ret)
+{
+	for (const char *p = text ? text : ""; *p;) {
+		const char *label = names ? NULL : label_at(x, text, p);
+
+		if (label) {
+			kab_export_host(x, label, false, ret);
+			p += strlen(label);
+		} else {
+			kab_buf_addc(ret, *p++);
+		}
+	}
 }

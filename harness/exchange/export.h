@@ -67,5 +67,8 @@ void kab_export_number(double value, struct kab_buf *ret);
 /* What a host is called in what goes out: its label with names, else "host1" by its place in the run. */
 void kab_export_host(const struct kab_export *x, const char *label, bool names,
 		     struct kab_buf *ret);
+/* A sentence that may name hosts, with those names in it only if names is set. */
+void kab_export_sentence(const struct kab_export *x, const char *text, bool names,
+			 struct kab_buf *ret);
 
 #endif

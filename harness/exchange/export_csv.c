@@ -54,8 +54,9 @@ static void add_line(const struct kab_export *x, const struct kab_export_step *s
 {
 	const struct kab_boot_info *boot = &x->boots[step->boot];
 	const struct kab_step_info *s = &step->info;
-	struct kab_buf kab_autobuf host = KAB_BUF_INIT;
+	struct kab_buf kab_autobuf host = KAB_BUF_INIT, reason = KAB_BUF_INIT;
 
+	kab_export_sentence(x, l->reason, opts->names, &reason);
 	kab_export_host(x, boot->host, opts->names, &host);
 	add_text(ret, x->info.name);
 	add_text(ret, kab_buf_str(&host));
@@ -76,7 +77,7 @@ static void add_line(const struct kab_export *x, const struct kab_export_step *s
 	if (l->value)
 		kab_export_number(*l->value, ret);
 	kab_buf_addc(ret, ',');
-	add_text(ret, l->reason);
+	add_text(ret, kab_buf_str(&reason));
 	ret->len--;
 	ret->data[ret->len] = '\0';
 	kab_buf_addc(ret, '\n');

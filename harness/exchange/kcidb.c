@@ -288,7 +288,8 @@ static void add_test(struct report *r, const struct kab_judged_row *row, size_t 
 	const struct kab_set_summary *set = &row->sets[s];
 	const struct kab_pair *pair = s ? &row->pairs[s - 1] : NULL;
 	const char *kernel = set->data->kernel;
-	json_t *object = json_object();
+	struct kab_buf kab_autobuf failure = KAB_BUF_INIT;
+	json_t *object = json_object(), *misc;
 	char *path kab_autofree = kab_kcidb_path(row->data);
 	bool value = kab_set_any(set) && isfinite(set->mean);
 
@@ -307,8 +308,10 @@ static void add_test(struct report *r, const struct kab_judged_row *row, size_t 
 	if (value)
 		set_number(object, row->data, set->mean);
 	set_times(r, object, row->data, kernel);
-	json_object_set_new(object, "misc",
-			    kab_kcidb_misc(&r->x->info, &r->x->judgement, row, s, r->lab));
+	misc = kab_kcidb_misc(&r->x->info, &r->x->judgement, row, s, r->lab);
+	kab_export_sentence(r->x, set->data->first_failure, r->opts->names, &failure);
+	kab_kcidb_text(misc, "first_failure", kab_buf_str(&failure));
+	json_object_set_new(object, "misc", misc);
 	put(r, r->tests, object);
 }
 

@@ -96,7 +96,6 @@ json_t *kab_kcidb_misc(const struct kab_run_info *run, const struct kab_judgemen
 	set_count(misc, "planned", set->data->n_planned);
 	set_count(misc, "failed", set->data->n_failed);
 	set_count(misc, "missing", set->data->n_missing);
-	kab_kcidb_text(misc, "first_failure", set->data->first_failure);
 	if (kab_set_any(set)) {
 		kab_kcidb_text(misc, "statistic",
 			       set->summary	 ? "imported summary"

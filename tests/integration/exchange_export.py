@@ -272,6 +272,23 @@ class Export(e2e.Case):
         r = self.kab("export", run, "--format", "kcidb", env=dict(self.env, KAB_KCIDB_ORIGIN="cave"))
         self.assertEqual(json.loads(r.out)["tests"][0]["origin"], "cave")
 
+    def test_sentences_name_no_hosts(self):
+        lines = ["kernel,host,boot,value,unit,direction,reason"]
+        for host in ("tx2", "tx2-b"):
+            for kernel in "ab":
+                for boot in range(3):
+                    lines.append("%s,%s,%d,%s,s,lower,%s" % (
+                        kernel, host, boot, "fail" if boot == 1 else 10 + boot,
+                        "host '%s' was lost; tx2x and tx2_b are others" % host if boot == 1 else ""))
+        run = self.make("\n".join(lines), "hosts")
+        for words in (("--format", "csv"), ("--format", "benchstat"), ("--format", "kcidb", "--origin", "x")):
+            text = self.out(run, *words)
+            self.assertNotRegex(text, r"\btx2\b")
+            self.assertIn("tx2x and tx2_b are others", text)
+            self.assertIn("host 'host1' was lost", text)
+            self.assertIn("host 'host2' was lost", text)
+            self.assertIn("host 'tx2-b' was lost", self.out(run, *words, "--names"))
+
     # ---- nothing but JSON, whatever the numbers ----
 
     CASES = {
