@@ -34,9 +34,13 @@ static void add_name(const struct kab_export *x, const struct kab_row_data *row,
 	int64_t cpus = cpus_of(x, row->host);
 	size_t from = ret->len, end;
 
-	kab_buf_addf(ret, "Benchmark%c", toupper((unsigned char)*row->runner));
-	for (const char *p = row->runner + 1; *row->runner && *p; p++)
-		kab_buf_addc(ret, isgraph((unsigned char)*p) && *p != '/' ? *p : '_');
+	kab_buf_adds(ret, "Benchmark");
+	for (const char *p = row->runner; *p; p++) {
+		char c = isgraph((unsigned char)*p) && *p != '/' ? *p : '_';
+
+		/* A small letter here would make it no benchmark. */
+		kab_buf_addc(ret, p == row->runner ? (char)toupper((unsigned char)c) : c);
+	}
 	add_part(ret, row->case_name);
 	if (*row->condition)
 		add_part(ret, row->condition);

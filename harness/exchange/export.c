@@ -64,7 +64,7 @@ static int load_steps(struct kab_store *store, int64_t run_id, struct kab_export
 	for (size_t i = 0; i < n; i++) {
 		struct kab_export_step *step;
 
-		if (rc || list[i].warmup ||
+		if (rc || list[i].warmup || !x->n_boots ||
 		    (i + 1 < n && list[i + 1].sequence == list[i].sequence)) {
 			kab_step_info_release(&list[i]);
 			continue;
@@ -74,7 +74,7 @@ static int load_steps(struct kab_store *store, int64_t run_id, struct kab_export
 		step->attempts = list[i].attempt;
 		step->boot = boot_index(x, list[i].boot_id);
 		/* What ran on the wrong kernel is no measurement. */
-		if (x->n_boots && !strcmp(x->boots[step->boot].state, "failed") &&
+		if (!strcmp(x->boots[step->boot].state, "failed") &&
 		    step->info.state == KAB_ITER_DONE) {
 			step->info.state = KAB_ITER_FAILED;
 			if (!step->info.reason)
