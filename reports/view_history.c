@@ -363,12 +363,16 @@ static void add_levels(const struct kab_history_view *v, struct kab_table *t)
 		if (isfinite(g->sd_pct))
 			kab_buf_addf(&buf, ", sd %.2f %%", g->sd_pct);
 		kab_buf_addf(&buf, ", %zu values", g->n);
-		if (isfinite(g->gain_pct)) {
+		if (isfinite(g->gain_pct) && isfinite(g->p)) {
 			kab_buf_adds(&buf, "; split ");
 			add_gain(&buf, g->gain_pct);
 			kab_buf_adds(&buf, ", ");
 			add_p(&buf, g->p);
 			kab_buf_addf(&buf, ", phi %.2f", g->phi);
+		} else if (isfinite(g->gain_pct)) {
+			kab_buf_adds(&buf, "; confirmed change, ");
+			add_gain(&buf, g->gain_pct);
+			kab_buf_adds(&buf, " in the ratio");
 		} else if (*kab_break_name(g->why)) {
 			kab_buf_addf(&buf, "; %s: not compared with what came before",
 				     kab_break_name(g->why));

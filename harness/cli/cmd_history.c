@@ -256,7 +256,7 @@ static void each_series(const struct shown *s, each_fn *fn, struct kab_buf *out)
 
 		end = series_end(&s->points, i);
 		view.n = end - i;
-		kab_history_segments(view.points, view.n, &s->notes, &opts, &segments);
+		kab_history_segments(view.points, view.n, &s->notes, &s->changes, &opts, &segments);
 		fn(&view, out, nth++);
 		kab_segments_release(&segments);
 	}
@@ -348,6 +348,7 @@ static double seconds_of(const struct kab_point *p)
 static void plot_series(const struct kab_history_view *v, struct kab_plot *plot)
 {
 	kab_autofree char *name = kab_series_id_name(&v->points[0].series);
+	kab_autofree char *label = kab_xstrdup(v->points[0].reference);
 	size_t segment = 0, part = 0;
 
 	kab_plot_history_begin(plot, name, "ratio to the reference", "", v->points[0].series.dir,
@@ -357,24 +358,26 @@ static void plot_series(const struct kab_history_view *v, struct kab_plot *plot)
 		double lo = NAN, hi = NAN;
 
 		while (segment + 1 < v->segments->n && v->segments->v[segment + 1].first <= i)
-			if (v->segments->v[++segment].why != KAB_BREAK_NONE)
+			if (v->segments->v[++segment].why != KAB_BREAK_NONE) {
+				free(label);
+				label = kab_xasprintf("%s, %s", p->reference,
+						      kab_break_name(v->segments->v[segment].why));
 				part++;
+			}
 		if (v->since && strcmp(p->date, v->since) < 0)
 			continue;
 		if (i) { /* nights that are not there are gaps, and no line goes across */
 			double day = seconds_of(&p[-1]) + 86400;
 
 			for (; *v->tree && day < seconds_of(p) && i; day += 86400)
-				kab_plot_history_gap(plot, part, p->reference, day, false,
-						     "not measured");
+				kab_plot_history_gap(plot, part, label, day, false, "not measured");
 		}
 		if (!kab_point_interval(p, &lo, &hi))
 			lo = hi = NAN;
 		if (p->ratio > 0)
-			kab_plot_history_add(plot, part, p->reference, seconds_of(p), p->ratio, lo,
-					     hi);
+			kab_plot_history_add(plot, part, label, seconds_of(p), p->ratio, lo, hi);
 		else
-			kab_plot_history_gap(plot, part, p->reference, seconds_of(p),
+			kab_plot_history_gap(plot, part, label, seconds_of(p),
 					     p->state == KAB_POINT_FAILED,
 					     kab_point_state_name(p->state));
 	}
@@ -397,7 +400,7 @@ static int draw(struct kab_cli *cli, const struct shown *s, struct kab_err *err)
 
 		end = series_end(&s->points, i);
 		view.n = end - i;
-		kab_history_segments(view.points, view.n, &s->notes, &opts, &segments);
+		kab_history_segments(view.points, view.n, &s->notes, &s->changes, &opts, &segments);
 		plot_series(&view, KAB_PUSH(&plots));
 		kab_segments_release(&segments);
 	}

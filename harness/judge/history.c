@@ -177,9 +177,61 @@ static void describe(struct kab_segment *seg, const double *x, size_t n, double 
 	seg->sd_pct = n > 1 ? 100 * m.sd : NAN;
 }
 
+/* First of the values whose night is not before the date; v->n when there is none. */
+static size_t value_since(const struct kab_point *points, const struct values *v, const char *date)
+{
+	size_t i = 0;
+
+	while (i < v->n && strcmp(points[v->at[i]].date, date) < 0)
+		i++;
+	return i;
+}
+
+static void insert_split(struct kab_changes *c, size_t at, double p)
+{
+	size_t i = c->n;
+
+	c->at = kab_xreallocarray(c->at, c->n + 1, sizeof(*c->at));
+	c->p = kab_xreallocarray(c->p, c->n + 1, sizeof(*c->p));
+	for (; i && c->at[i - 1] > at; i--) {
+		c->at[i] = c->at[i - 1];
+		c->p[i] = c->p[i - 1];
+	}
+	c->at[i] = at;
+	c->p[i] = p;
+	c->n++;
+}
+
+/* Where a level begins was confirmed: better known than by a split. */
+static void add_confirmed(const struct kab_point *points, const struct values *v,
+			  const struct kab_change_list *list, struct kab_changes *splits)
+{
+	for (size_t i = 0; list && v->n && i < list->n; i++) {
+		const struct kab_change *c = &list->v[i];
+		size_t at, kept = 0;
+
+		if (!c->confirmed || !kab_series_id_same(&c->series, &points[v->at[0]].series))
+			continue;
+		at = value_since(points, v, c->since);
+		if (!at || at >= v->n)
+			continue;
+		for (size_t k = 0; k < splits->n; k++) {
+			/* Those that were confirmed have no p. */
+			if (isnan(splits->p[k])
+				    ? splits->at[k] == at
+				    : splits->at[k] + NEAR >= at && splits->at[k] <= at + NEAR)
+				continue;
+			splits->at[kept] = splits->at[k];
+			splits->p[kept++] = splits->p[k];
+		}
+		splits->n = kept;
+		insert_split(splits, at, NAN);
+	}
+}
+
 void kab_history_segments(const struct kab_point *points, size_t n,
-			  const struct kab_note_list *notes, const struct kab_history_opts *opts,
-			  struct kab_segments *ret)
+			  const struct kab_note_list *notes, const struct kab_change_list *list,
+			  const struct kab_history_opts *opts, struct kab_segments *ret)
 {
 	struct kab_change_opts co = change_opts(opts);
 	struct kab_segments parts = { 0 };
@@ -194,6 +246,7 @@ void kab_history_segments(const struct kab_point *points, size_t n,
 
 		values_of(points, part->first, part->end, &v);
 		kab_changes_find(v.x, v.n, &co, &changes);
+		add_confirmed(points, &v, list, &changes);
 		for (size_t k = 0; k <= changes.n; k++) {
 			size_t from = k ? changes.at[k - 1] : 0;
 			size_t to = k < changes.n ? changes.at[k] : v.n;
@@ -214,16 +267,6 @@ void kab_history_segments(const struct kab_point *points, size_t n,
 }
 
 /* ---- what is new ---- */
-
-/* First of the values whose night is not before the date; v->n when there is none. */
-static size_t value_since(const struct kab_point *points, const struct values *v, const char *date)
-{
-	size_t i = 0;
-
-	while (i < v->n && strcmp(points[v->at[i]].date, date) < 0)
-		i++;
-	return i;
-}
 
 /* A change that was nominated before is not asked about again: the same split is found a night or two
  * off as values are added, and the fast path sees the same nights four times. */

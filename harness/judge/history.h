@@ -34,7 +34,7 @@ struct kab_segment {
 	size_t n; /* values that were used */
 	double level; /* geometric mean of the ratios; NAN without values */
 	double sd_pct; /* of ln(ratio), percent; NAN below two */
-	double p; /* of the split at its begin; NAN where there is none */
+	double p; /* of the split at its begin; NAN where there is none, or a confirmed change */
 	double gain_pct; /* against the segment before, + is better; NAN after a break */
 	double phi; /* autocorrelation of the part between two breaks */
 };
@@ -55,10 +55,12 @@ struct kab_history_opts {
  * iterations that were planned. */
 bool kab_point_counts(const struct kab_point *point);
 
-/* points: one series, oldest first. notes: all; those that do not concern the series do no harm. */
+/* points: one series, oldest first. notes, changes: all; those that do not concern the series do no
+ * harm (NULL: none). A confirmed change begins a level, as a split does; a split within a few nights of
+ * it is the same. */
 void kab_history_segments(const struct kab_point *points, size_t n,
-			  const struct kab_note_list *notes, const struct kab_history_opts *opts,
-			  struct kab_segments *ret);
+			  const struct kab_note_list *notes, const struct kab_change_list *changes,
+			  const struct kab_history_opts *opts, struct kab_segments *ret);
 
 /* Something that looks like a change, by indices of points. */
 struct kab_candidate_change {

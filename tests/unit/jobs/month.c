@@ -5,9 +5,10 @@
  * planted is known, so that false alarms can be counted; the same values go through detectors with a
  * fixed threshold and with a z-score.
  *
- *   month [--hosts N] [--nights N] [--seeds N] [--check]
+ *   month [--hosts N] [--nights N] [--seeds N] [--keep FILE] [--check]
  *
- * --check: short, and exits with 1 when what has to be found is not, or something else is.
+ * --keep FILE: the database of the last month, for `kab --db FILE history`.
+ * --check: and exits with 1 when what has to be found is not, or something else is.
  */
 #include <errno.h>
 #include <math.h>
@@ -257,11 +258,14 @@ static void begin(struct setting *s, struct month *m)
 	need(kab_store_open(s->db, KAB_STORE_WRITE, &m->store, &err), &err);
 }
 
-static void end(struct setting *s, struct month *m)
+static void end(struct setting *s, struct month *m, const char *keep)
 {
 	const char *const argv[] = { "rm", "-rf", s->dir, NULL };
+	struct kab_err err = KAB_ERR_INIT;
 	pid_t pid;
 
+	if (keep)
+		need(kab_store_backup(m->store, keep, &err), &err);
 	kab_store_close(m->store);
 	kab_suite_release(&s->suite);
 	kab_lab_release(&s->lab);
@@ -347,17 +351,24 @@ static void recheck(struct month *m)
 	free(rows);
 }
 
+static void date_of(int night, char buf[12])
+{
+	time_t day = (time_t)(FIRST_DAY + night) * 86400;
+	struct tm tm;
+
+	gmtime_r(&day, &tm);
+	strftime(buf, 12, "%Y-%m-%d", &tm);
+}
+
 /* Somebody reads the mail two nights later and says that it is known. */
 static void operator(struct month *m)
 {
 	struct kab_change_list list;
 	struct kab_err err = KAB_ERR_INIT;
-	char before[12];
-	time_t day = (time_t)(FIRST_DAY + m->night - 2) * 86400;
-	struct tm tm;
+	char before[12], tonight[12];
 
-	gmtime_r(&day, &tm);
-	strftime(before, sizeof(before), "%Y-%m-%d", &tm);
+	date_of(m->night - 2, before);
+	date_of(m->night, tonight);
 	need(kab_history_open_changes(m->store, "next", &list, &err), &err);
 	for (size_t i = 0; i < list.n; i++) {
 		const struct kab_note note = { .kind = KAB_NOTE_ACKNOWLEDGE,
@@ -366,7 +377,7 @@ static void operator(struct month *m)
 					       .host = list.v[i].series.host,
 					       .case_name = list.v[i].series.case_name,
 					       .metric = list.v[i].series.metric,
-					       .date = before,
+					       .date = tonight,
 					       .who = (char *)"operator",
 					       .why = (char *)"known",
 					       .wall_ns = m->now_ns };
@@ -589,6 +600,7 @@ int main(int argc, char **argv)
 	struct tally confirmed = { 0 }, nominated = { 0 }, rival[RIVALS] = { 0 };
 	double used_h = 0, window_h = 0, months;
 	size_t mails = 0;
+	const char *keep = NULL;
 	bool check = false;
 
 	setenv("TZ", "UTC", 1);
@@ -601,9 +613,11 @@ int main(int argc, char **argv)
 			nights = number(argv[++i]);
 		else if (!strcmp(argv[i], "--seeds") && i + 1 < argc)
 			seeds = number(argv[++i]);
+		else if (!strcmp(argv[i], "--keep") && i + 1 < argc)
+			keep = argv[++i];
 		else {
 			fprintf(stderr, "usage: month [--hosts N] [--nights N] [--seeds N] "
-					"[--check]\n");
+					"[--keep FILE] [--check]\n");
 			return 2;
 		}
 	}
@@ -649,7 +663,7 @@ int main(int argc, char **argv)
 		used_h += m->used_s / 3600;
 		window_h += (double)hosts * (nights - 1) * WINDOW_S / 3600;
 		mails += m->mails;
-		end(&s, m);
+		end(&s, m, seed == seeds ? keep : NULL);
 		free(m);
 	}
 	months = seeds * nights / 30.0;

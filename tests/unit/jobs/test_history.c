@@ -242,7 +242,7 @@ static char *text_of(struct lab *l)
 	changes(l, &list);
 	ok(l, kab_store_history_notes(l->store, &notes, &l->err));
 	ok(l, kab_store_history_points(l->store, &all, &points, &l->err));
-	kab_history_segments(points.v, points.n, &notes, &opts, &segments);
+	kab_history_segments(points.v, points.n, &notes, &list, &opts, &segments);
 	const struct kab_history_view view = { .points = points.v,
 					       .n = points.n,
 					       .segments = &segments,
@@ -345,6 +345,10 @@ static void dip(void **state)
 	has(text, "#1 regressed");
 	has(text, "#1 recovered, #2 improved");
 	has(text, "recovered 2026-02-03: undone by change 2");
+	/* Levels begin where the changes were confirmed, the last one too, which is four nights old. */
+	has(text, "level from 2026-01-21: 1.1");
+	has(text, "13 values; confirmed change, -1");
+	has(text, "level from 2026-02-03: ");
 	free(text);
 }
 
