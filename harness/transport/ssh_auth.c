@@ -13,8 +13,8 @@
 #include "transport/ssh_shared.h"
 
 #define TRIES_MAX 5
-/* A server waits two minutes for a login as a rule (LoginGraceTime), some only 20 s. */
-#define GRACE_S 15
+/* A server waits two minutes for a login as a rule (LoginGraceTime), some only for seconds. */
+#define GRACE_S 2
 
 struct auth {
 	struct kab_ssh_session *s;

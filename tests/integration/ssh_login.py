@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Logging in as people do: keys with a passphrase, asked for at a real terminal (a pty) or by SSH_ASKPASS,
 once for all hosts; servers that want a password; certificates; agents."""
+import base64
 import os
 import pty
 import select
+import struct
 import subprocess
 import termios
 import time
 
 import e2e_lib as e2e
+import e2e_ssh
 import fault_lib
 
 SECRET = "correct horse 7!$'"
@@ -197,6 +200,35 @@ class Login(fault_lib.Hosts):
         with open(self.path(name), encoding="utf-8") as f:
             return f.read()
 
+    def test_the_server_does_not_wait_for_the_answer(self):
+        impatient = e2e_ssh.Host(self, "d", args=("LoginGraceTime", "2")).start()
+        self.before |= set(e2e.processes())
+        self.hosts = [impatient]
+        self.accept("locked")
+        t = self.terminal(*hosts_of(self.all_hosts()))
+        t.until("Passphrase for key")
+        sessions = ["sh", fault_lib.PROGRAM, "sessions", self.path("sshd"), "d"]
+        e2e.wait_for("the server to hang up",
+                     lambda: not subprocess.run(sessions, capture_output=True, check=True).stdout.strip())
+        t.type(SECRET + "\n")
+        self.assertEqual(t.finish(), 0, t.seen)
+        self.assertEqual(self.asked(t.seen), 1)
+
+    def test_the_agent_ends_with_kab(self):
+        program = self.standin("askpass", "printf '%%s\\n' '%s'" % SECRET.replace("'", "'\\''"))
+        suite = self.suite([self.calls(sleep_s=20)], repeat={"iterations": 1})
+        p = self.start("run", suite, "--kernel", "k=running", *self.all_hosts(),
+                       env=dict(self.env, SSH_ASKPASS=program))
+        e2e.wait_for("the benchmarks", lambda: all(self.count(h) for h in self.hosts), process=p)
+        agents = [w for w in e2e.processes().values() if w.startswith("ssh-agent")]
+        self.assertEqual(len(agents), 1, "one for all")
+        folder = os.path.dirname(agents[0].split()[-1])
+        self.assertEqual(os.stat(folder).st_mode & 0o777, 0o700)
+        p.kill()
+        e2e.wait_for("the agent to end", lambda: not [w for w in e2e.processes().values()
+                                                      if w.startswith("ssh-agent")], 10)
+        e2e.wait_for("its folder to go", lambda: not os.path.exists(folder), 10)
+
     def test_another_key_spares_the_question(self):
         self.keygen("open", "-N", "")
         with open(self.path("sshd/a/authorized_keys"), "a", encoding="ascii") as f:
@@ -240,6 +272,22 @@ class Methods(fault_lib.Hosts):
         self.before |= set(e2e.processes())
         if r.returncode == 0:
             self.assertIn("only: keyboard-interactive; kab answers no question", self.refused("questions"))
+
+    def test_hardware_key(self):
+        """Nobody has one here; what is read of its file is the public half, in the clear."""
+        def field(data):
+            return struct.pack(">I", len(data)) + data
+
+        self.server("plain")
+        public = field(b"sk-ssh-ed25519@openssh.com") + field(b"k" * 32) + field(b"ssh:")
+        raw = b"openssh-key-v1\0" + field(b"none") + field(b"none") + field(b"") + struct.pack(">I", 1) + \
+            field(public) + field(b"\1" * 64)
+        self.write("sshd/fido", "-----BEGIN OPENSSH PRIVATE KEY-----\n%s-----END OPENSSH PRIVATE KEY-----\n"
+                   % base64.encodebytes(raw).decode(), 0o600)
+        with open(self.path("sshd/ssh_config"), encoding="ascii") as f:
+            config = f.read()
+        self.write("sshd/ssh_config", config.replace(self.path("sshd/id") + "\n", self.path("sshd/fido") + "\n"))
+        self.assertIn("fido is a hardware key: set \"transport\": \"openssh\" for this host", self.refused("plain"))
 
     def test_certificates(self):
         """ecdsa by either transport, ed25519 by openssh, which the text proposes."""
