@@ -98,9 +98,10 @@ json_t *kab_kcidb_misc(const struct kab_run_info *run, const struct kab_judgemen
 	set_count(misc, "missing", set->data->n_missing);
 	if (kab_set_any(set)) {
 		kab_kcidb_text(misc, "statistic",
-			       set->summary	 ? "imported summary"
-			       : set->over_boots ? "mean of boot means"
-						 : "mean");
+			       set->summary				? "imported summary"
+			       : set->over_boots && row->data->restarts ? "mean of restart means"
+			       : set->over_boots			? "mean of boot means"
+									: "mean");
 		kab_kcidb_text(misc, "unit_of_analysis", unit_of_analysis(row, set));
 		kab_kcidb_real(misc, "stddev", set->sd);
 		set_interval(misc, "interval", set->ci_lo, set->ci_hi);
