@@ -155,10 +155,12 @@ static int take_lock(struct job *j, bool *ret_busy, struct kab_err *err)
 static void tell(struct job *j, const struct kab_nightly_result *r)
 {
 	const char *path = kab_night_log_path(j->log);
+	/* What fails every night was told in the first. */
+	bool quiet = !r->news && (!r->exit_status || r->exit_status == KAB_EXIT_RESULTS);
 
 	kab_log(kab_night_log_sink(j->log), KAB_LOG_INFO, "%s: %s", j->config.name,
 		r->summary ? r->summary : "");
-	if (j->cli->verbosity < 0 || (!r->news && !r->exit_status && j->cli->verbosity < 1))
+	if (j->cli->verbosity < 0 || (quiet && j->cli->verbosity < 1))
 		return;
 	fprintf(j->cli->out, "kab nightly %s %s: %s%s%s%s\n", j->config.name, r->date,
 		r->summary ? r->summary : "", path ? " (log " : "", path ? path : "",
@@ -210,7 +212,7 @@ static int dry_run(struct job *j, struct kab_err *err)
 		return -1;
 	j->env.store = j->store;
 	j->env.plan_text = &out;
-	j->env.log = &j->cli->log;
+	j->env.log = j->cli->verbosity > 0 ? &j->cli->log : NULL;
 	if (kab_nightly_night(&j->env, &result, err) < 0)
 		return -1;
 	fwrite(kab_buf_str(&out), 1, out.len, j->cli->out);

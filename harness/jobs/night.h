@@ -34,7 +34,8 @@ struct kab_night {
 	struct kab_night_kernels k;
 	struct kab_night_host *hosts;
 	size_t n_hosts;
-	struct kab_strv news; /* sentences for the summary */
+	struct kab_strv news; /* phrases for the summary */
+	struct kab_strv known; /* the same, and the last night had them too */
 	size_t regressed, improved, open;
 	bool failures; /* results failed or are missing */
 	bool results; /* something of the test kernel was measured */

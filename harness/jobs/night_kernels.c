@@ -164,6 +164,7 @@ static int find_new(struct kab_night *night, struct kab_err *err)
 	char *cache kab_autofree = NULL, *keep kab_autofree = NULL;
 	struct kab_source_env places = { .cancel_fd = env->stop_fd, .log = env->log };
 	size_t n = env->look ? 1 : night->c->n_sources, broken = 0;
+	char *last kab_autofree = NULL;
 	bool found = false;
 
 	folders(night, &cache, &keep);
@@ -190,6 +191,8 @@ static int find_new(struct kab_night *night, struct kab_err *err)
 		if (status < 0) {
 			broken++;
 			night->failures = true;
+			free(last);
+			last = kab_xasprintf("source '%s': %s", name, why.text);
 			if (kab_night_remark(night, "source", "", err, "source '%s': %s", name,
 					     why.text) < 0)
 				return -1;
@@ -207,8 +210,10 @@ static int find_new(struct kab_night *night, struct kab_err *err)
 		}
 		kab_night_kernel_release(&kernel);
 	}
-	if (!found && broken == n)
-		return kab_err_set(err, KAB_ERR_ENV, "no source could be read");
+	if (!found && broken == n) {
+		night->blind = true;
+		return kab_err_set(err, KAB_ERR_ENV, "no source could be read; last: %s", last);
+	}
 	return found ? 0 : 1;
 }
 

@@ -204,15 +204,18 @@ static int the_week(struct kab_night *night, struct kab_buf *out, struct kab_err
 		return -1;
 	kab_buf_adds(out, "The last nights:\n");
 	for (size_t i = n; i-- > 0;) {
-		char *text kab_autofree = NULL;
+		char *text kab_autofree = NULL, *day kab_autofree = NULL;
 		const char *state = rows[i].state;
 
 		if (rows[i].id == night->row.id)
 			state = "this one";
-		text = kab_xasprintf("%s %s%s%s%s%s", rows[i].date, state,
-				     *rows[i].test_label ? ", " : "", rows[i].test_label,
-				     *rows[i].summary ? ": " : "", rows[i].summary);
-		kab_night_wrap(out, "  ", text);
+		day = kab_xasprintf("  %s  ", rows[i].date);
+		if (!strcmp(state, "done"))
+			text = kab_xstrdup(rows[i].summary);
+		else
+			text = kab_xasprintf("%s%s%s", state, *rows[i].summary ? ": " : "",
+					     rows[i].summary);
+		kab_night_wrap(out, day, text);
 	}
 	kab_buf_addc(out, '\n');
 	for (size_t i = 0; i < n; i++)

@@ -324,29 +324,87 @@ static int count_changes(struct kab_night *night, struct kab_err *err)
 	return 0;
 }
 
-static int remark_news(struct kab_night *night, struct kab_err *err)
+/* Remarks of the measured night before this one: what was said then is no news. */
+static int remarks_before(struct kab_night *night, struct kab_night_remark **ret, size_t *ret_n,
+			  struct kab_err *err)
 {
-	struct kab_night_remark *v = NULL;
+	struct kab_night_row *rows = NULL;
+	int64_t id = 0;
 	size_t n = 0;
 
-	if (kab_store_night_remarks(night->env->store, night->row.id, &v, &n, err) < 0)
+	if (kab_store_night_list(night->env->store, night->c->name, 30, &rows, &n, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		if (!strcmp(v[i].kind, "noboot"))
-			kab_strv_add(&night->news, v[i].text);
-		else if (!strcmp(v[i].kind, "quarantined"))
-			kab_strv_addf(&night->news, "host '%s' goes into quarantine: %s", v[i].host,
-				      v[i].text);
-		else if (!strcmp(v[i].kind, "host"))
-			kab_strv_addf(&night->news, "host '%s' failed: %s", v[i].host, v[i].text);
-		else if (!strcmp(v[i].kind, "failed"))
-			kab_strv_addf(&night->news, "no result of %s on '%s'", v[i].text,
-				      v[i].host);
-		else if (!strcmp(v[i].kind, "source") || !strcmp(v[i].kind, "publish"))
-			kab_strv_add(&night->news, v[i].text);
-		kab_night_remark_release(&v[i]);
+		if (!id && !strcmp(rows[i].state, "done") &&
+		    strcmp(rows[i].date, night->window.date) < 0)
+			id = rows[i].id;
+		kab_night_row_release(&rows[i]);
 	}
+	free(rows);
+	return id ? kab_store_night_remarks(night->env->store, id, ret, ret_n, err) : 0;
+}
+
+/* The same case on the same host; the reasons may differ. */
+static bool said_before(const struct kab_night_remark *r, const struct kab_night_remark *old,
+			size_t n)
+{
+	size_t name = strcspn(r->text, ":");
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(old[i].kind, r->kind) && !strcmp(old[i].host, r->host) &&
+		    strcspn(old[i].text, ":") == name && !strncmp(old[i].text, r->text, name))
+			return true;
+	return false;
+}
+
+static bool is_quarantined(const struct kab_night_remark *v, size_t n, const char *host)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(v[i].kind, "quarantined") && !strcmp(v[i].host, host))
+			return true;
+	return false;
+}
+
+/* Errors of the transport begin with the host, and so do our sentences. */
+static const char *without_host(const char *text)
+{
+	const char *rest = strncmp(text, "host '", 6) ? NULL : strstr(text, ": ");
+
+	return rest ? rest + 2 : text;
+}
+
+static int remark_news(struct kab_night *night, struct kab_err *err)
+{
+	struct kab_night_remark *v = NULL, *old = NULL;
+	size_t n = 0, n_old = 0;
+
+	if (kab_store_night_remarks(night->env->store, night->row.id, &v, &n, err) < 0 ||
+	    remarks_before(night, &old, &n_old, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		const struct kab_night_remark *r = &v[i];
+
+		if (!strcmp(r->kind, "noboot"))
+			kab_strv_add(&night->news, r->text);
+		else if (!strcmp(r->kind, "quarantined"))
+			kab_strv_addf(&night->news, "host '%s' goes into quarantine: %s", r->host,
+				      r->text);
+		else if (!strcmp(r->kind, "host") && !is_quarantined(v, n, r->host))
+			kab_strv_addf(&night->news, "host '%s' failed: %s", r->host,
+				      without_host(r->text));
+		else if (!strcmp(r->kind, "failed"))
+			kab_strv_addf(said_before(r, old, n_old) ? &night->known : &night->news,
+				      "no result of %.*s on '%s'", (int)strcspn(r->text, ":"),
+				      r->text, r->host);
+		else if (!strcmp(r->kind, "source") || !strcmp(r->kind, "publish"))
+			kab_strv_add(&night->news, r->text);
+	}
+	for (size_t i = 0; i < n; i++)
+		kab_night_remark_release(&v[i]);
+	for (size_t i = 0; i < n_old; i++)
+		kab_night_remark_release(&old[i]);
 	free(v);
+	free(old);
 	return 0;
 }
 
@@ -369,6 +427,8 @@ static char *summary_of(struct kab_night *night)
 		kab_buf_addf(&buf, "; %s", news);
 	else if (night->k.test.label)
 		kab_buf_adds(&buf, "; no change confirmed");
+	for (size_t i = 0; i < night->known.n; i++)
+		kab_buf_addf(&buf, "; still %s", night->known.v[i]);
 	if (night->open)
 		kab_buf_addf(&buf, "; %zu regression%s open", night->open,
 			     night->open == 1 ? "" : "s");
@@ -422,13 +482,9 @@ static int finish(struct kab_night *night, struct kab_nightly_result *ret, struc
 static void plan_head(struct kab_night *night)
 {
 	struct kab_buf *out = night->env->plan_text;
-	char from[24], to[24];
 
 	if (!out)
 		return;
-	kab_buf_addf(out, "Night of %s: window %s to %s (local time)\n", night->window.date,
-		     kab_window_local(night->window.from_ns, from),
-		     kab_window_local(night->window.to_ns, to));
 	kab_night_head_text(night, out);
 	if (!*night->k.purpose)
 		kab_buf_addf(out,
@@ -443,8 +499,7 @@ static int go(struct kab_night *night, struct kab_nightly_result *ret, struct ka
 {
 	struct kab_err why = KAB_ERR_INIT;
 
-	if (kab_night_find_hosts(night, err) < 0)
-		return -1;
+	/* What is remarked of hosts and sources comes behind the kernels. */
 	if (kernels(night, &why) < 0) {
 		if (why.code == KAB_ERR_STORE || why.code == KAB_ERR_CONFIG ||
 		    why.code == KAB_ERR_USAGE || night->env->dry_run) {
@@ -456,16 +511,19 @@ static int go(struct kab_night *night, struct kab_nightly_result *ret, struct ka
 			night->stopped = true;
 			return 0;
 		}
-		if (kab_night_remark(night, "source", "", err, "%s", why.text) < 0)
+		/* Of each source it is remarked already. */
+		if (!night->blind && kab_night_remark(night, "source", "", err, "%s", why.text) < 0)
 			return -1;
 		night->k.purpose = "";
 		night->failures = true;
 		night->blind = true;
 	}
-	if (night->env->dry_run) {
+	if (night->env->dry_run)
 		plan_head(night);
+	if (kab_night_find_hosts(night, err) < 0)
+		return -1;
+	if (night->env->dry_run)
 		return measure(night, err);
-	}
 	if (!night->closing && measure(night, err) < 0)
 		return -1;
 	if (!night->stopped && judge(night, err) < 0)
@@ -540,6 +598,7 @@ static int one_night(const struct kab_nightly_env *env, struct kab_nightly_resul
 	kab_night_kernels_release(&night.k);
 	kab_night_row_release(&night.row);
 	kab_strv_release(&night.news);
+	kab_strv_release(&night.known);
 	return status;
 }
 

@@ -203,6 +203,12 @@ class Failures(nightly_lib.Files):
             self.assertEqual(f.read().split(), ["mainline-2026-11-01-local.csv", "mainline-2026-11-01-local.json",
                                                 "report.txt"])
         self.assertIn("no such bucket", self.log("2026-11-01"))
+        # What fails again is known: the status says it, the line does not.
+        self.file(cases, repeat={"boots": 4, "iterations": 1})
+        self.kernel("v3")
+        r = self.night("2026-11-02")
+        self.assertEqual((r.status, r.out), (5, ""), r.err)
+        self.assertIn("still no result of bad", self.kab("nightly", self.path("mainline.json"), "--status").out)
 
     def test_unreachable_host_goes_into_quarantine_and_comes_back(self):
         self.file([self.synthetic(mean=100)], repeat={"boots": 4, "iterations": 1}, lab="lab.json",
@@ -212,7 +218,7 @@ class Failures(nightly_lib.Files):
             self.kernel("v%d" % (day + 1))
             r = self.night("2026-11-0%d" % day)
             self.assertEqual(r.status, 5, r.err)
-            self.assertIn("host 'gone' failed", r.out)
+            self.assertIn("host 'gone' failed: cannot connect" if day == 1 else "host 'gone' goes into", r.out)
         self.assertIn("goes into quarantine: failed in 2 nights in a row", r.out)
         self.kernel("v4")
         r = self.night("2026-11-03")
