@@ -154,7 +154,7 @@ static int go(struct job *j, const char *name, struct kab_err *err, int *ret_sta
 			kab_cli_say(j->cli, "kab: stopped; go on with: kab bisect --resume%s%s",
 				    name ? " " : "", name ? name : "");
 		*ret_status = statuses[result.end];
-	} else if (name && !strstr(err->text, "--resume")) {
+	} else if (name && err->code != KAB_ERR_NOT_FOUND && !strstr(err->text, "--resume")) {
 		kab_cli_say(j->cli, "kab: paused; go on with: kab bisect --resume %s", name);
 	}
 	free(result.text);
