@@ -152,10 +152,9 @@ static int read_line(struct import_csv *c, const struct kab_csv_row *row, const 
 		const char *text = !field ? "" : k == VALUE ? field : without_apostrophe(field);
 
 		line->v[k] = *text || !missing[k] ? text : missing[k];
-		for (const char *p = line->v[k]; *p; p++)
-			if ((unsigned char)*p < ' ')
-				return fail(c, line->number, (enum column)k,
-					    "a control character in a name", NULL);
+		if (!kab_text_is_line(line->v[k]))
+			return fail(c, line->number, (enum column)k,
+				    "a control character in a name, or it is not UTF-8", NULL);
 	}
 	if (!kab_text_is_label(line->v[KERNEL]))
 		return fail(c, line->number, KERNEL,

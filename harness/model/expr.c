@@ -41,6 +41,15 @@ static int fail(struct parser *ps, const char *why)
 	return kab_err_set(ps->err, KAB_ERR_CONFIG, "expression '%.300s': %s", ps->text, why);
 }
 
+/* With names that are worth something else later, a value that is too large now says nothing. */
+static int overflow(struct parser *ps, int64_t *ret)
+{
+	if (ps->mode == VALUES || !*ps->unknown)
+		return fail(ps, "overflow");
+	*ret = 1;
+	return 0;
+}
+
 static void blanks(struct parser *ps)
 {
 	while (*ps->p == ' ' || *ps->p == '\t')
@@ -74,6 +83,7 @@ static int name(struct parser *ps, int64_t *ret)
 		ps->p++;
 	word = kab_xstrndup(start, (size_t)(ps->p - start));
 	if (ps->mode == FORM) {
+		*ps->unknown = true;
 		*ret = 1;
 		return 0;
 	}
@@ -124,8 +134,8 @@ static int factor(struct parser *ps, int64_t *ret)
 		if (factor(ps, ret) < 0)
 			return -1;
 		ps->nesting--;
-		if (__builtin_sub_overflow(INT64_C(0), *ret, ret))
-			return fail(ps, "overflow");
+		if (__builtin_sub_overflow(INT64_C(0), *ret, ret) && overflow(ps, ret) < 0)
+			return -1;
 	} else if (*ps->p == '(') {
 		ps->p++;
 		ps->nesting++;
@@ -169,14 +179,17 @@ static int product(struct parser *ps, int64_t *ret)
 		right_unknown = *ps->unknown;
 		*ps->unknown = left_unknown || right_unknown;
 		if (op == '*') {
-			if (__builtin_mul_overflow(*ret, right, ret))
-				return fail(ps, "overflow");
+			if (__builtin_mul_overflow(*ret, right, ret) && overflow(ps, ret) < 0)
+				return -1;
 		} else {
 			if (!right && ps->mode != FORM && !right_unknown)
 				return fail(ps, "division by zero");
-			if (*ret == INT64_MIN && right == -1)
-				return fail(ps, "overflow");
-			*ret = right ? *ret / right : 0;
+			if (*ret == INT64_MIN && right == -1) {
+				if (overflow(ps, ret) < 0)
+					return -1;
+			} else {
+				*ret = right ? *ret / right : 0;
+			}
 		}
 	}
 	return 0;
@@ -193,9 +206,10 @@ static int sum(struct parser *ps, int64_t *ret)
 
 		if (product(ps, &right) < 0)
 			return -1;
-		if (op == '+' ? __builtin_add_overflow(*ret, right, ret)
-			      : __builtin_sub_overflow(*ret, right, ret))
-			return fail(ps, "overflow");
+		if ((op == '+' ? __builtin_add_overflow(*ret, right, ret)
+			       : __builtin_sub_overflow(*ret, right, ret)) &&
+		    overflow(ps, ret) < 0)
+			return -1;
 	}
 	return 0;
 }
