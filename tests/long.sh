@@ -85,7 +85,8 @@ plain() { # FOLDER FLAGS
 }
 
 memcheck() {
-	plain memcheck "" && tests/memcheck.sh build/memcheck 'calibration|detach|lease|month'
+	# Under valgrind posix_spawn() does not tell that a program is missing, which transport_local tries.
+	plain memcheck "" && tests/memcheck.sh build/memcheck 'calibration|detach|lease|month|transport_local'
 }
 
 coverage() {
