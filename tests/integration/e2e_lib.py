@@ -30,6 +30,12 @@ def is_root():
     return os.getuid() == 0
 
 
+def is_sanitized():
+    """Was kab built with a sanitizer? Then its memory says nothing, and cannot be limited."""
+    with open(KAB, "rb") as f:
+        return re.search(rb"__[at]san_init", f.read()) is not None
+
+
 def _can_unshare(words):
     return subprocess.run(words + ["true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           check=False).returncode == 0

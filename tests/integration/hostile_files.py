@@ -23,8 +23,10 @@ CASES = int(os.environ.get("KAB_TEST_CASES", "2000"))
 class Files(e2e.Case):
     def limited(self, *words, megabytes=300):
         """With bounded memory: (result, seconds, megabytes used at most)."""
+        sanitized = e2e.is_sanitized()
+
         def limit():
-            if not (e2e.SANITIZED or "SAN_OPTIONS" in "".join(self.env)):
+            if not sanitized:
                 resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
         begin = time.monotonic()
         p = subprocess.Popen(["/usr/bin/time", "-q", "-f", "%M", e2e.KAB, *words], env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
