@@ -37,7 +37,7 @@ static struct kab_wait in_s(double s)
 
 static struct kab_session *open_ok(const struct kab_endpoint *ep)
 {
-	struct kab_wait w = in_s(30);
+	struct kab_wait w = in_s(100);
 	struct kab_err err = KAB_ERR_INIT;
 	struct kab_session *s = NULL;
 
@@ -49,7 +49,7 @@ static struct kab_session *open_ok(const struct kab_endpoint *ep)
 static struct kab_err open_fails(const char *name, const char *transport)
 {
 	struct kab_endpoint ep = endpoint(name);
-	struct kab_wait w = in_s(30);
+	struct kab_wait w = in_s(100);
 	struct kab_err err = KAB_ERR_INIT;
 	struct kab_session *s = NULL;
 
@@ -81,7 +81,7 @@ static void runs_ok(struct kab_session *s, const char *script, const char *in, c
 	struct kab_exec_result res;
 	struct kab_err err = KAB_ERR_INIT;
 
-	if (run(s, script, in, 20, &res, &err) < 0)
+	if (run(s, script, in, 100, &res, &err) < 0)
 		fail_msg("%s: %s", script, err.text);
 	assert_string_equal(kab_buf_str(&res.out), out);
 	assert_int_equal(res.exit_status, status);
@@ -97,7 +97,7 @@ static void session_basics(const char *name)
 			       "$(id)",	 "%h",	 "\xff\x01",	"!!",	NULL };
 	struct kab_exec req = { .argv = argv };
 	struct kab_exec_result res;
-	struct kab_wait w = in_s(20);
+	struct kab_wait w = in_s(100);
 
 	runs_ok(s, "cat; exit 7", "hello", "hello", 7);
 	assert_int_equal(s->ops->exec(s, &req, &w, &res, NULL), 0);
@@ -110,7 +110,7 @@ static void session_basics(const char *name)
 	runs_ok(s, "kill -11 $$", NULL, "", 139);
 	runs_ok(s, "kill -15 $$", NULL, "", 143);
 	runs_ok(s, "exit 255", NULL, "", 255);
-	assert_int_equal(run(s, "head -c 5000000 /dev/zero >&2; echo done", NULL, 30, &res, NULL),
+	assert_int_equal(run(s, "head -c 5000000 /dev/zero >&2; echo done", NULL, 120, &res, NULL),
 			 0);
 	assert_string_equal(kab_buf_str(&res.out), "done\n");
 	assert_true(res.err.cut);
@@ -176,7 +176,7 @@ static void test_files(void **state)
 	char *path kab_autofree = kab_xasprintf("%s/it's big", rig.dir);
 	struct kab_buf got kab_autobuf = KAB_BUF_INIT;
 	struct kab_err err = KAB_ERR_INIT;
-	struct kab_wait w = in_s(60);
+	struct kab_wait w = in_s(300);
 	char *mode kab_autofree = NULL;
 
 	(void)state;
@@ -350,9 +350,9 @@ static void test_link_lost(void **state)
 
 	(void)state;
 	kill_sessions("KILL", ":");
-	assert_int_equal(run(s, "sleep 20", NULL, 30, &res, &err), -1);
+	assert_int_equal(run(s, "sleep 200", NULL, 150, &res, &err), -1);
 	assert_int_equal(err.code, KAB_ERR_CONNECT);
-	assert_true(kab_now_mono_ns() - t0 < 5 * KAB_NS_PER_S);
+	assert_true(kab_now_mono_ns() - t0 < 30 * KAB_NS_PER_S);
 	assert_int_equal(run(s, "true", NULL, 30, &res, &err), -1);
 	has(&err, KAB_ERR_CONNECT, "gone");
 	s->ops->close(s);
@@ -362,7 +362,7 @@ static void test_link_lost(void **state)
 	runs_ok(s, "sleep 5; echo awake", NULL, "awake\n", 0);
 	t0 = kab_now_mono_ns();
 	kill_sessions("STOP", "sleep 6; kill -CONT $s");
-	assert_int_equal(run(s, "sleep 20", NULL, 30, &res, &err), -1);
+	assert_int_equal(run(s, "sleep 200", NULL, 150, &res, &err), -1);
 	has(&err, KAB_ERR_CONNECT, "nothing heard for 3 s");
 	assert_true(kab_now_mono_ns() - t0 > 2 * KAB_NS_PER_S);
 	assert_true(kab_now_mono_ns() - t0 < 6 * KAB_NS_PER_S);
@@ -403,7 +403,7 @@ static void test_master_killed(void **state)
 		    "'\\0' ' ' <$p/cmdline | grep -q -- '-MNT.*%s' && kill -9 ${p#/proc/}; done) "
 		    ">/dev/null 2>&1 &",
 		    folder));
-	assert_int_equal(run(s, "sleep 20", NULL, 30, &res, &err), -1);
+	assert_int_equal(run(s, "sleep 200", NULL, 150, &res, &err), -1);
 	has(&err, KAB_ERR_CONNECT, "the control connection of ssh ended");
 	/* Never around it by a connection of its own. */
 	assert_int_equal(run(s, "true", NULL, 30, &res, &err), -1);
@@ -456,11 +456,11 @@ static void test_deadline_and_cancel(void **state)
 {
 	struct kab_endpoint ep = endpoint("plain");
 	struct kab_session *s = open_ok(&ep);
-	const char *argv[] = { "sleep", "20", NULL };
+	const char *argv[] = { "sleep", "200", NULL };
 	struct kab_exec req = { .argv = argv };
 	struct kab_exec_result res;
 	struct kab_err err = KAB_ERR_INIT;
-	struct kab_wait w = in_s(20);
+	struct kab_wait w = in_s(100);
 	int64_t t0 = kab_now_mono_ns();
 	int fds[2];
 
@@ -476,9 +476,9 @@ static void test_deadline_and_cancel(void **state)
 	assert_int_equal(err.code, KAB_ERR_CANCELLED);
 	waitpid(child, NULL, 0);
 	runs_ok(s, "echo usable", NULL, "usable\n", 0);
-	assert_int_equal(run(s, "sleep 20", NULL, 0.5, &res, &err), -1);
+	assert_int_equal(run(s, "sleep 200", NULL, 0.5, &res, &err), -1);
 	assert_int_equal(err.code, KAB_ERR_TIMEOUT);
-	assert_true(kab_now_mono_ns() - t0 < 10 * KAB_NS_PER_S);
+	assert_true(kab_now_mono_ns() - t0 < 60 * KAB_NS_PER_S);
 	s->ops->close(s);
 	close(fds[0]);
 	close(fds[1]);

@@ -59,7 +59,7 @@ static void add_like_plain(const char *name, const char *lines)
 
 static struct kab_session *open_ok(const struct kab_endpoint *ep)
 {
-	struct kab_wait w = in_s(30);
+	struct kab_wait w = in_s(100);
 	struct kab_err err = KAB_ERR_INIT;
 	struct kab_session *s = NULL;
 
@@ -72,7 +72,7 @@ static struct kab_session *open_ok(const struct kab_endpoint *ep)
 static struct kab_err open_fails(const char *name)
 {
 	struct kab_endpoint ep = endpoint(name);
-	struct kab_wait w = in_s(30);
+	struct kab_wait w = in_s(100);
 	struct kab_err err = KAB_ERR_INIT;
 	struct kab_session *s = NULL;
 
@@ -104,7 +104,7 @@ static void runs_ok(struct kab_session *s, const char *script, const char *in, c
 	struct kab_exec_result res;
 	struct kab_err err = KAB_ERR_INIT;
 
-	if (run(s, script, in, 20, &res, &err) < 0)
+	if (run(s, script, in, 100, &res, &err) < 0)
 		fail_msg("%s: %s", script, err.text);
 	assert_string_equal(kab_buf_str(&res.out), out);
 	assert_int_equal(res.exit_status, status);
@@ -119,7 +119,7 @@ static void session_basics(const char *name)
 			       "-n",	 "",	 "two  blanks", "a\nb", NULL };
 	struct kab_exec req = { .argv = argv };
 	struct kab_exec_result res;
-	struct kab_wait w = in_s(20);
+	struct kab_wait w = in_s(100);
 
 	runs_ok(s, "cat; exit 7", "hello", "hello", 7);
 	assert_int_equal(s->ops->exec(s, &req, &w, &res, NULL), 0);
@@ -132,7 +132,7 @@ static void session_basics(const char *name)
 	runs_ok(s, "kill -15 $$", NULL, "", 143);
 	runs_ok(s, "echo still", NULL, "still\n", 0);
 	/* much on stderr, nobody asked for it */
-	assert_int_equal(run(s, "head -c 5000000 /dev/zero >&2; echo done", NULL, 30, &res, NULL),
+	assert_int_equal(run(s, "head -c 5000000 /dev/zero >&2; echo done", NULL, 120, &res, NULL),
 			 0);
 	assert_string_equal(kab_buf_str(&res.out), "done\n");
 	assert_true(res.err.cut);
@@ -165,7 +165,7 @@ static void test_files(void **state)
 	char *path kab_autofree = kab_xasprintf("%s/it's big", rig.dir);
 	struct kab_buf got kab_autobuf = KAB_BUF_INIT;
 	struct kab_err err = KAB_ERR_INIT;
-	struct kab_wait w = in_s(60);
+	struct kab_wait w = in_s(300);
 	char *mode kab_autofree = NULL;
 
 	(void)state;
@@ -634,9 +634,9 @@ static void test_server_killed(void **state)
 		    "(sleep 0.5; kill -9 $(%s/tests/integration/sshd.sh sessions $D plain)) "
 		    ">/dev/null 2>&1 &",
 		    KAB_SOURCE_DIR));
-	assert_int_equal(run(s, "sleep 20", NULL, 30, &res, &err), -1);
+	assert_int_equal(run(s, "sleep 200", NULL, 150, &res, &err), -1);
 	assert_int_equal(err.code, KAB_ERR_CONNECT);
-	assert_true(kab_now_mono_ns() - t0 < 5 * KAB_NS_PER_S);
+	assert_true(kab_now_mono_ns() - t0 < 30 * KAB_NS_PER_S);
 	assert_int_equal(run(s, "true", NULL, 30, &res, &err), -1);
 	assert_int_equal(err.code, KAB_ERR_CONNECT);
 	s->ops->close(s);
@@ -660,7 +660,7 @@ static void test_server_stopped(void **state)
 		    "s=$(%s/tests/integration/sshd.sh sessions $D plain); "
 		    "(sleep 1; kill -STOP $s; sleep 8; kill -CONT $s) >/dev/null 2>&1 &",
 		    KAB_SOURCE_DIR));
-	assert_int_equal(run(s, "sleep 20", NULL, 30, &res, &err), -1);
+	assert_int_equal(run(s, "sleep 200", NULL, 150, &res, &err), -1);
 	has(&err, KAB_ERR_CONNECT, "nothing heard for 3 s");
 	assert_true(kab_now_mono_ns() - t0 < 8 * KAB_NS_PER_S);
 	assert_true(kab_now_mono_ns() - t0 > 3 * KAB_NS_PER_S);
@@ -674,11 +674,11 @@ static void test_deadline_and_cancel(void **state)
 {
 	struct kab_endpoint ep = endpoint("plain");
 	struct kab_session *s = open_ok(&ep);
-	const char *argv[] = { "sleep", "20", NULL };
+	const char *argv[] = { "sleep", "200", NULL };
 	struct kab_exec req = { .argv = argv };
 	struct kab_exec_result res;
 	struct kab_err err = KAB_ERR_INIT;
-	struct kab_wait w = in_s(20);
+	struct kab_wait w = in_s(100);
 	int64_t t0 = kab_now_mono_ns();
 	int fds[2];
 
@@ -704,9 +704,9 @@ static void test_deadline_and_cancel(void **state)
 	assert_int_equal(s->ops->exec(s, &req, &w, &res, &err), -1);
 	assert_int_equal(err.code, KAB_ERR_CANCELLED);
 	runs_ok(s, "echo usable", NULL, "usable\n", 0);
-	assert_int_equal(run(s, "sleep 20", NULL, 0.5, &res, &err), -1);
+	assert_int_equal(run(s, "sleep 200", NULL, 0.5, &res, &err), -1);
 	assert_int_equal(err.code, KAB_ERR_TIMEOUT);
-	assert_true(kab_now_mono_ns() - t0 < 10 * KAB_NS_PER_S);
+	assert_true(kab_now_mono_ns() - t0 < 60 * KAB_NS_PER_S);
 	s->ops->close(s);
 	close(fds[0]);
 	close(fds[1]);
