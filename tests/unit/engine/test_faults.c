@@ -123,6 +123,7 @@ static void setup(struct fixture *f, const char *name)
 				    .transport = kab_xstrdup("fake"),
 				    .ssh = kab_xstrdup(f->script),
 				    .class_name = kab_xstrdup(""),
+				    .host_key_check = kab_xstrdup("strict"),
 				    .workdir = kab_xasprintf("%s/work", f->dir) };
 	assert_int_equal(kab_file_mkdirs(h->workdir, 0755, NULL), 0);
 	f->host.host = hosts[0] = h;
