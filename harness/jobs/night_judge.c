@@ -208,8 +208,11 @@ static int judge_run(struct kab_night *night, const struct kab_night_run_row *ro
 	if (find_unbootable(night, row->run_id, err) < 0)
 		return -1;
 	status = kab_night_load_verdict(night, row->run_id, &v, err);
-	if (status == 1)
-		return 0; /* nothing was measured */
+	/* Nothing was measured: of a host that failed or was in use it is said already. */
+	if (status == 1 || (status == 0 && !v.info.n_done && !v.info.n_failed)) {
+		kab_night_verdict_release(&v);
+		return 0;
+	}
 	if (status == 0)
 		status = find_failed(night, &v, err);
 	/* An A/A run says nothing of a kernel, and more boots of an old one are of the old night. */

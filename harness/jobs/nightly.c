@@ -392,6 +392,9 @@ static int remark_news(struct kab_night *night, struct kab_err *err)
 		else if (!strcmp(r->kind, "host") && !is_quarantined(v, n, r->host))
 			kab_strv_addf(&night->news, "host '%s' failed: %s", r->host,
 				      without_host(r->text));
+		else if (!strcmp(r->kind, "busy"))
+			kab_strv_addf(&night->news, "host '%s' was in use by somebody else",
+				      r->host);
 		else if (!strcmp(r->kind, "failed"))
 			kab_strv_addf(said_before(r, old, n_old) ? &night->known : &night->news,
 				      "no result of %.*s on '%s'", (int)strcspn(r->text, ":"),

@@ -121,10 +121,18 @@ int kab_store_night_begin(struct kab_store *store, const char *tree, const char 
 		rc = kab_sql_run(
 			store, err,
 			"UPDATE nightly_night SET state = 'running', finished_wall_ns = NULL,"
-			" exit_status = NULL, summary = '', purpose = '', test_label = ''"
-			" WHERE tree = ? AND date = ?"
+			" exit_status = NULL, summary = '', begin_wall_ns = ?1,"
+			" end_wall_ns = ?2,"
+			/* With runs of its own it stays with their kernels. */
+			" purpose = CASE WHEN EXISTS (SELECT 1 FROM nightly_run r"
+			"  WHERE r.night_id = nightly_night.id AND r.purpose <> 'confirm')"
+			"  THEN purpose ELSE '' END,"
+			" test_label = CASE WHEN EXISTS (SELECT 1 FROM nightly_run r"
+			"  WHERE r.night_id = nightly_night.id AND r.purpose <> 'confirm')"
+			"  THEN test_label ELSE '' END"
+			" WHERE tree = ?3 AND date = ?4"
 			" AND state IN ('missed', 'skipped', 'failed')",
-			"ss", tree, date);
+			"iiss", begin_ns, end_ns, tree, date);
 	if (rc == 0)
 		rc = find_night(store, tree, date, ret, err);
 	*ret_new = !before;

@@ -184,6 +184,30 @@ class Windows(nightly_lib.Files):
         self.assertEqual(self.sql("SELECT kind FROM nightly_remark"), [("cut",)])
 
 
+    def test_host_in_use_is_waited_for_and_not_blamed(self):
+        self.suite([self.synthetic(sleep_s=90)], name="hold.json", repeat={"boots": 1, "iterations": 1})
+        first = self.start("run", self.path("hold.json"), "--kernel", "a=running", "--db", self.path("other.db"))
+        e2e.wait_for("its lease", lambda: self.lease_owner() != "-", process=first)
+        self.file([self.synthetic(sleep_s=0.1)], repeat={"boots": 3, "iterations": 1},
+                  window={"start": "00:00", "end": "00:01", "margin_min": 0})
+        self.kernel("v2")
+        # Half of the minute is waited.
+        r = self.night("2026-11-01")
+        self.assertEqual(r.status, 4, r.err)
+        self.assertRegex(r.out, r"v2 against v1 on 0 of 1 host; host 'local' was in use by somebody else \(log")
+        self.assertEqual(self.sql("SELECT count(*) FROM nightly_strike"), [(0,)])
+        self.assertEqual(self.sql("SELECT count(*) FROM history_point"), [(0,)])
+        self.assertEqual(self.sql("SELECT tried FROM nightly_kernel WHERE label = 'v2'"), [(None,)])
+        first.send_signal(signal.SIGTERM)
+        self.finish(first)
+        # The same night again: its run is gone on with, also when something newer is there by then.
+        self.kernel("v3")
+        r = self.night("2026-11-01")
+        self.assertEqual(r.status, 0, r.err)
+        self.assertEqual(self.sql("SELECT name, state FROM run"), [("mainline-2026-11-01-local", "complete")])
+        self.assertEqual(self.sql("SELECT label FROM nightly_kernel WHERE tried IS NOT NULL"), [("v2",)])
+
+
 class Failures(nightly_lib.Files):
     def test_one_crashing_case_and_a_failing_publisher_leave_the_rest(self):
         cases = [self.synthetic(name="bad", fail_every=1)] + \
