@@ -26,7 +26,7 @@ static char *run(struct sshd_rig *rig, int *status, const char *line)
 	char *script kab_autofree = kab_xasprintf("D='%s'\n%s", rig->dir, line);
 	const char *argv[] = { "sh", "-c", script, NULL };
 	struct kab_exec req = { .argv = argv };
-	struct kab_wait wait = { kab_deadline_s(60), -1 };
+	struct kab_wait wait = { kab_deadline_s(240), -1 };
 	struct kab_exec_result res;
 	struct kab_err err = KAB_ERR_INIT;
 	char *out;

@@ -33,7 +33,7 @@ static struct kab_wait in_s(double s)
 
 static void link_up(struct link *l, const char *name, const char *workdir)
 {
-	struct kab_wait w = in_s(30);
+	struct kab_wait w = in_s(120);
 
 	*l = (struct link){ .ep = { .name = name,
 				    .transport = "ssh",
@@ -60,7 +60,7 @@ static void link_down(struct link *l)
 static void check_stdout(struct link *l, const char *id, const char *want)
 {
 	struct kab_buf out kab_autobuf = KAB_BUF_INIT;
-	struct kab_wait w = in_s(20);
+	struct kab_wait w = in_s(120);
 
 	ok(l, kab_detach_fetch(l->d, id, "stdout", 0, 1 << 20, &w, &out, &l->err));
 	assert_string_equal(kab_buf_str(&out), want);
@@ -75,10 +75,10 @@ static void whole_run(const char *server, const char *id, const char *workdir)
 		"a\nb", "$HOME", NULL
 	};
 	struct kab_detach_spec spec = {
-		.run_id = id, .argv = argv, .timeout_s = 20, .files = &file, .n_files = 1
+		.run_id = id, .argv = argv, .timeout_s = 100, .files = &file, .n_files = 1
 	};
 	struct kab_detach_result res;
-	struct kab_wait w = in_s(40);
+	struct kab_wait w = in_s(120);
 	struct link l;
 
 	link_up(&l, server, workdir);
@@ -145,7 +145,7 @@ static void test_lost_link(void **state)
 /* The server sees a folder where nothing can be executed, and a home where nothing can be written. */
 static void test_noexec_and_readonly(void **state)
 {
-	struct kab_wait w = in_s(30);
+	struct kab_wait w = in_s(120);
 	int status;
 	struct link l;
 
@@ -182,7 +182,7 @@ static void test_noexec_and_readonly(void **state)
 
 static void test_become(void **state)
 {
-	struct kab_wait w = in_s(20);
+	struct kab_wait w = in_s(120);
 	struct kab_detach *d = NULL;
 	struct link l;
 
