@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -16,6 +18,7 @@
 
 #define TIDY_S 300
 #define LEASE_S 600
+#define DOWNLOADS_S (14 * 24 * 3600)
 
 /* ---- hosts ---- */
 
@@ -170,10 +173,30 @@ static int tidy_files(struct kab_night *night, struct kab_err *err)
 	return 0;
 }
 
+/* Downloads have been copied to where kernels are kept; the newest save asking for them again. */
+static void tidy_downloads(const struct kab_night *night)
+{
+	char *path kab_autofree = kab_xasprintf("%s/downloads", night->env->state_dir);
+	DIR *dir = opendir(path);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		char *one kab_autofree = kab_xasprintf("%s/%s", path, e->d_name);
+		struct stat st;
+
+		if (e->d_name[0] != '.' && lstat(one, &st) == 0 && S_ISDIR(st.st_mode) &&
+		    time(NULL) - st.st_mtime > DOWNLOADS_S)
+			remove_folder(one);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 int kab_night_tidy(struct kab_night *night, struct kab_err *err)
 {
 	struct kab_strv kab_autostrv releases = KAB_STRV_INIT;
 
+	tidy_downloads(night);
 	if (tidy_files(night, err) < 0)
 		return -1;
 	if (night->env->execute || night->closing)
