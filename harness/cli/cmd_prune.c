@@ -183,10 +183,12 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 	struct kab_store *store = NULL;
 	int status = KAB_EXIT_OK;
 
-	if (whole == kab_args_flag(args, "output"))
+	if (whole && kab_args_flag(args, "output"))
+		kab_err_set(&err, KAB_ERR_USAGE, "--output and --runs exclude each other");
+	else if (!whole && !kab_args_flag(args, "output"))
 		kab_err_set(&err, KAB_ERR_USAGE,
 			    "say what is to go: --output (the raw output; figures stay) or --runs "
-			    "(all of them)");
+			    "(all that is stored of them)");
 	else if (!kab_cli_open_store(cli, dry ? KAB_STORE_READ : KAB_STORE_WRITE, &store, &err) &&
 		 !choose(cli, store, args, &list, &err)) {
 		print(cli, &list);
