@@ -3,11 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <jansson.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/setup.h"
+#include "engine/job.h"
 #include "engine/lease.h"
 #include "jobs/quarantine.h"
 #include "runners/runner.h"
@@ -60,31 +60,17 @@ static void print_facts(struct kab_cli *cli, const struct kab_probe_host *h)
 /* " (run 'NAME', suite 'NAME')" of a lease that a run in our database holds, or "". */
 static char *run_of(struct kab_cli *cli, const char *owner)
 {
-	const char *uid = strrchr(owner, ':');
-	struct kab_run_info *runs = NULL;
+	struct kab_run_info run = { 0 };
 	struct kab_store *store = NULL;
-	char *text = kab_xstrdup("");
-	size_t n = 0;
+	char *text;
 
 	/* Without a database the owner is all that is known. */
-	if (!uid || kab_store_open(cli->db_path, KAB_STORE_READ, &store, NULL) < 0)
-		return text;
-	if (kab_store_list_runs(store, 500, &runs, &n, NULL) < 0)
-		n = 0;
-	for (size_t i = 0; i < n; i++) {
-		const char *plan = runs[i].plan_json ? runs[i].plan_json : "";
-		json_t *doc = json_loads(plan, 0, NULL);
-		const char *have = json_string_value(json_object_get(doc, "uid"));
-
-		if (have && !strcmp(have, uid + 1)) {
-			free(text);
-			text = kab_xasprintf(" (run '%s', suite '%s')", runs[i].name,
-					     runs[i].suite_name);
-		}
-		json_decref(doc);
-		kab_run_info_release(&runs[i]);
-	}
-	free(runs);
+	if (kab_store_open(cli->db_path, KAB_STORE_READ, &store, NULL) < 0)
+		return kab_xstrdup("");
+	text = kab_job_of_owner(store, owner, &run) == 0
+		       ? kab_xasprintf(" (run '%s', suite '%s')", run.name, run.suite_name)
+		       : kab_xstrdup("");
+	kab_run_info_release(&run);
 	kab_store_close(store);
 	return text;
 }

@@ -132,6 +132,31 @@ void kab_job_release(struct kab_job *job)
 	*job = (struct kab_job){ 0 };
 }
 
+int kab_job_of_owner(struct kab_store *store, const char *owner, struct kab_run_info *ret)
+{
+	const char *uid = strrchr(owner, ':');
+	struct kab_run_info *runs = NULL;
+	size_t n = 0;
+	int status = 1;
+
+	if (!uid || kab_store_list_runs(store, 500, &runs, &n, NULL) < 0)
+		return 1;
+	for (size_t i = 0; i < n; i++) {
+		json_t *plan = runs[i].plan_json ? json_loads(runs[i].plan_json, 0, NULL) : NULL;
+		const char *have = json_string_value(json_object_get(plan, "uid"));
+
+		if (status && have && !strcmp(have, uid + 1)) {
+			*ret = runs[i];
+			status = 0;
+		} else {
+			kab_run_info_release(&runs[i]);
+		}
+		json_decref(plan);
+	}
+	free(runs);
+	return status;
+}
+
 const struct kab_instance *kab_job_instance(const struct kab_job *job, const char *case_name,
 					    const char *row_key)
 {

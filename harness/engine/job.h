@@ -24,6 +24,9 @@ struct kab_job {
 
 int kab_job_load(struct kab_store *store, int64_t run_id, struct kab_job *ret, struct kab_err *err);
 void kab_job_release(struct kab_job *job);
+/* The run of this database that the owner of a lease ("uid0@HOST:UID") is, among the last 500. 0 and
+ * *ret filled (caller releases); 1 when it is none of them. */
+int kab_job_of_owner(struct kab_store *store, const char *owner, struct kab_run_info *ret);
 /* Borrowed; NULL when the stored run names what its suite does not have. */
 const struct kab_instance *kab_job_instance(const struct kab_job *job, const char *case_name,
 					    const char *row_key);

@@ -149,7 +149,7 @@ static int take_lease(struct kab_lane *lane, struct kab_err *err)
 	tell(lane, "connected");
 	for (;;) {
 		struct kab_wait wait = kab_lane_wait(lane, CALL_S);
-		struct kab_lease_info info;
+		struct kab_lease_info info = { 0 };
 
 		if (kab_lease_acquire(lane->session, NULL, lane->owner, LEASE_S,
 				      KAB_LEASE_KILL_LEFTOVER, &wait, &lane->lease, &info,
@@ -160,11 +160,22 @@ static int take_lease(struct kab_lane *lane, struct kab_err *err)
 		if (err->code != KAB_ERR_BUSY)
 			return -1;
 		if (kab_now_mono_ns() >= deadline) {
+			struct kab_run_info own = { 0 };
 			struct kab_err held = *err;
 
-			return kab_err_set(err, KAB_ERR_BUSY,
-					   "%s; to wait for it: kab resume %s --wait SECONDS",
-					   held.text, lane->job->info.name);
+			/* A run of ours whose kab was killed holds it as long as one that goes on. */
+			if (kab_job_of_owner(lane->opts->store, info.owner, &own) == 0)
+				kab_err_set(
+					err, KAB_ERR_BUSY,
+					"%s: that is run '%s'; if its kab is gone: kab resume %s; "
+					"to wait for it: kab resume %s --wait SECONDS",
+					held.text, own.name, own.name, lane->job->info.name);
+			else
+				kab_err_set(err, KAB_ERR_BUSY,
+					    "%s; to wait for it: kab resume %s --wait SECONDS",
+					    held.text, lane->job->info.name);
+			kab_run_info_release(&own);
+			return -1;
 		}
 		if (!said || kab_now_mono_ns() - said >= 60 * KAB_NS_PER_S) {
 			char *since kab_autofree = kab_text_duration(

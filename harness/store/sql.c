@@ -27,8 +27,8 @@ static const char *remedy(int rc, int os_errno)
 		rc = SQLITE_FULL;
 	switch (rc & 0xff) {
 	case SQLITE_FULL:
-		return "the disk is full: free space on that file system, then go on with "
-		       "'kab resume'";
+		return "the disk is full: free space on that file system and try again; a run "
+		       "that was begun goes on with 'kab resume'";
 	case SQLITE_IOERR:
 		return "the disk refused to read or write: see the kernel log (dmesg), and keep "
 		       "the file where disks are sound (--db PATH)";
@@ -58,7 +58,10 @@ static const char *remedy(int rc, int os_errno)
 
 int kab_store_fail(struct kab_store *store, int rc, struct kab_err *err)
 {
-	const char *what = store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(rc);
+	/* Where SQLite itself had no complaint, ours has the code only. */
+	const char *what = store->db && sqlite3_errcode(store->db) != SQLITE_OK
+				   ? sqlite3_errmsg(store->db)
+				   : sqlite3_errstr(rc);
 	int os_errno = store->db ? sqlite3_system_errno(store->db) : 0;
 	const char *help;
 

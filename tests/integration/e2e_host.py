@@ -165,11 +165,16 @@ class TwoControllers(e2e.Case):
         calls = self.path("calls")
         suite = self.suite([self.synthetic(sleep_s=3, fail_every=9999999, state=calls)],
                            repeat={"iterations": 1})
-        first = self.start("run", suite, "--kernel", "a=running")
+        first = self.start("run", suite, "--kernel", "a=running", "--name", "first")
         e2e.wait_for("the benchmark", lambda: os.path.exists(calls), process=first)
         second = self.kab("run", suite, "--kernel", "a=running", "--db", self.path("b.db"))
         self.assertEqual(second.status, 4, second.err)
         self.assertRegex(second.err, r"held by uid\d+@\S+ for another \d+ s")
+        self.assertNotIn("that is run", second.err)
+        # In the same database it is known whose run that is, and how to go on when its kab was killed.
+        third = self.kab("run", suite, "--kernel", "a=running", "--name", "third")
+        self.assertEqual(third.status, 4, third.err)
+        self.assertIn("that is run 'first'; if its kab is gone: kab resume first", third.err)
         self.assertEqual(self.finish(first).status, 0)
         with open(calls, encoding="ascii") as f:
             self.assertEqual(f.read(), "1\n")
