@@ -73,6 +73,30 @@ static bool is_local(const char *word)
 	return false;
 }
 
+/* "base=deb:/home/me/out/linux-image.deb;..." without folders: where files lie is nobody's business, and
+ * is another place elsewhere. A URL stays. Caller frees. */
+static char *without_folders(const char *word)
+{
+	struct kab_buf buf = KAB_BUF_INIT;
+
+	for (const char *p = word; *p;) {
+		bool path = *p == '/' && (p == word || strchr("=:,@", p[-1])) &&
+			    !(p > word && p[-1] == ':' && p[1] == '/');
+		size_t n = strcspn(p, ",;"), last = 0;
+
+		if (!path) {
+			kab_buf_addc(&buf, *p++);
+			continue;
+		}
+		for (size_t i = 0; i < n; i++)
+			if (p[i] == '/')
+				last = i + 1;
+		kab_buf_add(&buf, p + last, n - last);
+		p += n;
+	}
+	return buf.data ? kab_buf_detach(&buf) : kab_xstrdup("");
+}
+
 char *kab_reproduce_command(const char *line, const char *plan_json, bool names)
 {
 	json_t *plan = plan_json ? json_loads(plan_json, 0, NULL) : NULL;
@@ -99,7 +123,9 @@ char *kab_reproduce_command(const char *line, const char *plan_json, bool names)
 			add_word(&buf, "--host");
 			add_word(&buf, "HOST");
 		} else {
-			add_word(&buf, w[0] == '/' ? strrchr(w, '/') + 1 : w);
+			char *plain kab_autofree = without_folders(w);
+
+			add_word(&buf, plain);
 		}
 	}
 	if (runs && !seeded && json_is_integer(seed))

@@ -29,6 +29,13 @@ static void what_is_local_goes(void **state)
 	   "kab run q --host HOST --boots=5");
 	as("kab run /home/me/q.json --name x", "{\"seed\": 1}", true,
 	   "kab run /home/me/q.json --name x --seed 1");
+	as("kab run q --kernel 'b=deb:/home/me/a.deb,/home/me/b.deb;cmdline=root=x/y' --kernel "
+	   "c=image:/boot/v,initrd=/boot/i --kernel=d=@/etc/k.json",
+	   NULL, false,
+	   "kab run q --kernel 'b=deb:a.deb,b.deb;cmdline=root=x/y' --kernel "
+	   "c=image:v,initrd=i --kernel=d=@k.json");
+	as("kab run q --kernel c=deb:https://lab.example/p/a.deb", NULL, false,
+	   "kab run q --kernel c=deb:https://lab.example/p/a.deb");
 	as("kab import --csv data.csv --name x", "{\"seed\": 3}", false,
 	   "kab import --csv data.csv");
 }
