@@ -235,6 +235,8 @@ static int store_it(struct kab_cli *cli, const struct kab_args *args, const char
 	if (import->summaries.n)
 		kab_cli_say(cli, "run '%s' (%lld): %zu summaries of %zu kernels", got,
 			    (long long)id, import->summaries.n, import->kernels.n);
+	if (import->kernels.n > 1)
+		kab_cli_say(cli, "baseline: '%s' (--baseline changes it)", import->kernels.v[0]);
 	fprintf(cli->out, "%s\n", got);
 	return 0;
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Every sample in a line of its own, and a line with a word for every sample that is not there. */
+/*
+ * Every sample in a line of its own, and a line with a word for every sample that is not there. The
+ * lines come in the order of the report, baseline first: a table has no other way to say which kernel
+ * is the baseline, and who reads it takes the first one. `sequence` has the order of execution.
+ */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -144,16 +149,64 @@ static bool is_judged(const struct kab_export *x, const struct kab_step_info *s,
 	return false;
 }
 
+static bool is_row_of(const struct kab_row_data *row, const char *host,
+		      const struct kab_step_info *s)
+{
+	return !strcmp(row->case_name, s->case_name) && !strcmp(row->row_key, s->row_key) &&
+	       !strcmp(row->host, host) && !strcmp(row->condition, s->condition);
+}
+
+/* Where something stands among the rows of the report; metric NULL: the first of its rows. */
+static size_t rank(const struct kab_export *x, const struct kab_export_step *step,
+		   const char *metric)
+{
+	size_t r = 0;
+
+	while (r < x->rows.n &&
+	       !(is_row_of(&x->rows.v[r], x->boots[step->boot].host, &step->info) &&
+		 (!metric || !strcmp(x->rows.v[r].metric, metric))))
+		r++;
+	return r;
+}
+
+static size_t kernel_rank(const struct kab_export *x, const char *kernel)
+{
+	size_t k = 0, n = x->rows.n ? x->rows.v[0].n_sets : 0;
+
+	while (k < n && strcmp(x->rows.v[0].sets[k].kernel, kernel))
+		k++;
+	return k;
+}
+
+struct place {
+	size_t kernel, row, index;
+};
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct place *a = pa, *b = pb;
+	int d = (a->kernel > b->kernel) - (a->kernel < b->kernel);
+
+	if (!d)
+		d = (a->row > b->row) - (a->row < b->row);
+	return d ? d : (a->index > b->index) - (a->index < b->index);
+}
+
 static void add_step(const struct kab_export *x, const struct kab_export_step *step,
 		     const struct kab_export_opts *opts, struct kab_buf *ret)
 {
 	const struct kab_step_info *s = &step->info;
+	struct place *order kab_autofree = kab_xcalloc(step->samples.n + 1, sizeof(*order));
 	struct line l = { .state = kab_iter_state_name(s->state), .reason = s->reason };
 	size_t n = 0;
 
 	if (opts->kernel && strcmp(opts->kernel, x->boots[step->boot].kernel))
 		return;
-	for (size_t i = 0; i < step->samples.n; i++) {
+	for (size_t i = 0; i < step->samples.n; i++)
+		order[i] = (struct place){ 0, rank(x, step, step->samples.v[i].metric), i };
+	qsort(order, step->samples.n, sizeof(*order), by_place);
+	for (size_t k = 0; k < step->samples.n; k++) {
+		size_t i = order[k].index;
 		const struct kab_sample *sample = &step->samples.v[i];
 
 		if (!opts->all && !is_judged(x, s, sample->metric))
@@ -173,11 +226,23 @@ static void add_step(const struct kab_export *x, const struct kab_export_step *s
 	}
 }
 
+static void add_run(const struct kab_export *x, const struct kab_export_opts *opts,
+		    struct kab_buf *ret)
+{
+	struct place *order kab_autofree = kab_xcalloc(x->n_steps + 1, sizeof(*order));
+
+	for (size_t i = 0; i < x->n_steps; i++)
+		order[i] = (struct place){ kernel_rank(x, x->boots[x->steps[i].boot].kernel),
+					   rank(x, &x->steps[i], NULL), i };
+	qsort(order, x->n_steps, sizeof(*order), by_place);
+	for (size_t i = 0; i < x->n_steps; i++)
+		add_step(x, &x->steps[order[i].index], opts, ret);
+}
+
 void kab_export_csv(const struct kab_export *runs, size_t n, const struct kab_export_opts *opts,
 		    struct kab_buf *ret)
 {
 	kab_buf_adds(ret, header);
 	for (size_t r = 0; r < n; r++)
-		for (size_t i = 0; i < runs[r].n_steps; i++)
-			add_step(&runs[r], &runs[r].steps[i], opts, ret);
+		add_run(&runs[r], opts, ret);
 }

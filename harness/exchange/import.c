@@ -59,6 +59,7 @@ void kab_import_release(struct kab_import *import)
 	kab_strv_release(&import->kernels);
 	kab_strv_release(&import->hosts);
 	kab_strv_release(&import->cases);
+	kab_strv_release(&import->conditions);
 	*import = (struct kab_import){ 0 };
 }
 
@@ -118,7 +119,7 @@ static json_t *origin_of(const struct kab_import *import)
 
 static char *plan_of(const struct kab_import *import, const struct kab_import_opts *opts)
 {
-	json_t *cases = json_array(), *origin = origin_of(import), *doc;
+	json_t *cases = json_array(), *conditions = json_array(), *origin = origin_of(import), *doc;
 	bool ok = origin != NULL;
 	char *text;
 
@@ -131,10 +132,13 @@ static char *plan_of(const struct kab_import *import, const struct kab_import_op
 							      import->cases.v[c], "runner", runner,
 							      "order", (int)c, "verdict", list));
 	}
-	doc = json_pack("{s:s, s:o?, s:{s:s, s:s}, s:{s:f, s:o}}", "imported", opts->source,
-			"import", origin, "analysis", "design", "unpaired", "reason",
-			"imported: the order of boots is not known", "judge", "margin_pct",
-			opts->margin_pct, "cases", cases);
+	for (size_t c = 0; c < import->conditions.n; c++)
+		json_array_append_new(conditions,
+				      json_pack("{s:s}", "text", import->conditions.v[c]));
+	doc = json_pack("{s:s, s:o?, s:o, s:{s:s, s:s}, s:{s:f, s:o}}", "imported", opts->source,
+			"import", origin, "conditions", conditions, "analysis", "design",
+			"unpaired", "reason", "imported: the order of boots is not known", "judge",
+			"margin_pct", opts->margin_pct, "cases", cases);
 	text = ok ? json_dumps(doc, JSON_COMPACT) : NULL;
 	json_decref(doc);
 	return text;

@@ -61,6 +61,8 @@ struct kab_import {
 	} summaries;
 	struct kab_strv kernels; /* baseline first */
 	struct kab_strv hosts, cases; /* in order of appearance */
+	struct kab_strv
+		conditions; /* the same, where they are not in the order of the iterations */
 	size_t n_failed;
 	/*
 	 * Which iterations share a boot: known only where the files say so (or the user). If not, all
@@ -82,8 +84,8 @@ void kab_import_release(struct kab_import *import);
  * row, runner ("import"), boot ("1"), iteration, metric ("value"), unit and direction ("none") may be
  * missing. Without an iteration column every line of a metric is an iteration of its own; several
  * lines of one metric in one iteration are repeated samples. A value that is empty, or "fail", is a
- * failed iteration; an empty one beside values of other metrics only lacks that metric. The first
- * kernel is the baseline unless `baseline` (may be NULL) names another. Errors are PARSE with
+ * failed iteration; an empty one beside values of other metrics only lacks that metric. With a column
+ * sequence that is the order of execution, else the order of the lines is. The first kernel is the baseline unless `baseline` (may be NULL) names another. Errors are PARSE with
  * file:line and column.
  */
 int kab_import_csv(const char *file, const char *bytes, size_t n, const char *baseline,

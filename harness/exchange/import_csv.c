@@ -23,20 +23,22 @@ enum column {
 	UNIT,
 	DIRECTION,
 	REASON,
+	SEQUENCE, /* of our export: in which order the iterations were run */
 	COLUMNS
 };
 
 static const char *const column_name[COLUMNS + 1] = {
 	"kernel",    "host",   "condition", "case", "row",	 "runner", "boot",
-	"iteration", "metric", "value",	    "unit", "direction", "reason",
+	"iteration", "metric", "value",	    "unit", "direction", "reason", "sequence",
 };
 /* What `kab export` writes beside them: nothing of it is needed here. */
-static const char *const passed_over[] = { "run",      "release",  "params", "sample",
-					   "attempts", "sequence", "state" };
+static const char *const passed_over[] = {
+	"run", "release", "params", "sample", "attempts", "state"
+};
 
 /* What stands for a column that is missing, or for an empty field of it. */
 static const char *const missing[COLUMNS] = { NULL, "import", "", "import", "",	    "import", "1",
-					      "",   "value",  "", "",	    "none", "" };
+					      "",   "value",  "", "",	    "none", "",	      "" };
 
 /* A line of data. */
 struct line {
@@ -285,6 +287,7 @@ static void add_iteration(struct kab_import *ret, const struct line *first, size
 }
 
 struct placed {
+	int64_t sequence; /* 0 where none is told */
 	size_t number;
 	struct kab_import_iter iter;
 };
@@ -293,10 +296,12 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct placed *a = pa, *b = pb;
 
+	if (a->sequence != b->sequence)
+		return a->sequence < b->sequence ? -1 : 1;
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Iterations in the order of their first lines, as they are likely to have been run. */
+/* Iterations as they were run, or else in the order of their first lines, which is likely to be that. */
 static void build(struct import_csv *c, struct kab_import *ret)
 {
 	struct placed *placed = kab_xcalloc(c->n + 1, sizeof(*placed));
@@ -306,6 +311,8 @@ static void build(struct import_csv *c, struct kab_import *ret)
 			end++;
 		add_iteration(ret, &c->lines[i], end - i);
 		placed[ret->n - 1].number = c->lines[i].number;
+		if (kab_text_int(c->lines[i].v[SEQUENCE], &placed[ret->n - 1].sequence))
+			placed[ret->n - 1].sequence = 0;
 	}
 	for (size_t i = 0; i < ret->n; i++)
 		placed[i].iter = ret->v[i];
@@ -337,6 +344,7 @@ static int read_lines(struct import_csv *c, struct kab_import *ret)
 		add_word(&ret->kernels, l->v[KERNEL]);
 		add_word(&ret->hosts, l->v[HOST]);
 		add_word(&ret->cases, l->v[CASE]);
+		add_word(&ret->conditions, l->v[CONDITION]);
 	}
 	return c->n ? 0
 		    : kab_err_set_at(c->err, KAB_ERR_PARSE, c->file,

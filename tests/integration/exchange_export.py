@@ -154,6 +154,46 @@ class Export(e2e.Case):
                 for key in ("kernel", "n", "boots", "planned", "failed", "mean", "stddev", "values", "first_failure"):
                     self.assertEqual(i[key], j[key], key)
 
+    def test_the_way_back_keeps_baseline_and_order(self):
+        """The first iteration was of another kernel, row, condition and case than the first of the report."""
+        lines = ["kernel,host,condition,case,row,boot,iteration,metric,value,unit,direction"]
+        for boot in range(1, 7):
+            for kernel, factor in (("patched", 1.3), ("base", 1.0), ("third", 0.8)):
+                for cond in ("smt=on", "smt=off"):
+                    for case, groups in (("z", 4), ("z", 1), ("a", 2)):
+                        for metric, value, way in (("time", 10, "lower"), ("rate", 5, "higher")):
+                            lines.append("%s,box,%s,%s,groups=%d,%d,%d,%s,%r,s,%s" % (
+                                kernel, cond, case, groups, boot, 1, metric,
+                                factor * value + 0.01 * boot + 0.001 * groups, way))
+        path = self.write("orig.csv", "\n".join(lines) + "\n")
+        r = self.kab("import", "--csv", path, "--name", "orig", "--baseline", "base")
+        self.assertIn("baseline: 'base' (--baseline changes it)", r.err)
+        # Of what was executed, the first was 'patched'.
+        self.assertEqual(self.sql("SELECT rk.label FROM iteration i JOIN boot b ON b.id = i.boot_id"
+                                  " JOIN run_kernel rk ON rk.id = b.run_kernel_id ORDER BY i.sequence LIMIT 1"),
+                         [("patched",)])
+        self.out("orig", "--output", self.path("y.csv"))
+        r = self.kab("import", "--again", "--csv", self.path("y.csv"), "--name", "back")
+        self.assertEqual(r.status, 0, r.err)
+        self.assertIn("baseline: 'base' (--baseline changes it)", r.err)
+        a, b = (strict(self.kab("report", n, "--format", "json").out) for n in ("orig", "back"))
+        self.assertEqual(a["summary"], b["summary"])
+        self.assertEqual(len(a["rows"]), 12)
+        for x, y in zip(a["rows"], b["rows"]):
+            self.assertEqual([s["kernel"] for s in x["sets"]], ["base", "patched", "third"])
+            for key in ("condition", "case", "row", "metric", "direction", "comparisons"):
+                self.assertEqual(x[key], y[key], key)
+            self.assertEqual([s["kernel"] for s in x["sets"]], [s["kernel"] for s in y["sets"]])
+            self.assertEqual(x["comparisons"][0]["verdict"],
+                             {"time": "regressed", "rate": "improved"}[x["metric"]])
+        # The order of execution comes back too.
+        order = [self.sql("SELECT rk.label, i.condition, i.case_name, i.row_key FROM iteration i"
+                          " JOIN boot b ON b.id = i.boot_id JOIN run_kernel rk ON rk.id = b.run_kernel_id"
+                          " JOIN run r ON r.id = i.run_id WHERE r.name = '%s' ORDER BY i.sequence" % n)
+                 for n in ("orig", "back")]
+        self.assertEqual(order[0], order[1])
+        self.assertEqual(self.out("back").replace("back,", "orig,"), self.out("orig"))
+
     # ---- benchstat ----
 
     def test_benchstat_lines_are_boots(self):

@@ -208,9 +208,14 @@ static void test_import_whole(void **state)
 	assert_string_equal(name, "i");
 	free(name);
 	kab_import_release(&import);
-	/* A name that is no text at all. */
-	OK(f,
-	   kab_import_csv("f.csv", "kernel,value,metric\na,1,\xff\n", 26, NULL, &import, &f->err));
+	/* A name that is no text at all: neither from a file, nor from elsewhere. */
+	assert_int_equal(kab_import_csv("f.csv", "kernel,value,metric\na,1,\xff\n", 26, NULL,
+					&import, &f->err),
+			 -1);
+	assert_contains(f->err.text, "UTF-8");
+	kab_import_release(&import);
+	OK(f, kab_import_csv("f.csv", "kernel,value,metric\na,1,m\n", 26, NULL, &import, &f->err));
+	import.verdicts.v[0].metric[0] = '\xff';
 	assert_int_equal(kab_import_store(f->store, &import, &opts, &id, &name, &f->err), -1);
 	assert_contains(f->err.text, "UTF-8");
 	kab_import_release(&import);
