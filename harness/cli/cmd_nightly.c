@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -221,6 +223,43 @@ static int dry_run(struct job *j, struct kab_err *err)
 	return KAB_EXIT_OK;
 }
 
+/* A night is measured now: one to come would stay the newest until its day. */
+static int check_date(const char *date, struct kab_err *err)
+{
+	struct tm tm = { 0 }, local;
+	const char *end = strptime(date, "%Y-%m-%d", &tm);
+	time_t now = (time_t)(kab_now_wall_ns() / KAB_NS_PER_S);
+	char same[16] = "", today[16];
+
+	/* Days that their month does not have become others. */
+	if (end && !*end && timegm(&tm) != (time_t)-1)
+		strftime(same, sizeof(same), "%Y-%m-%d", &tm);
+	if (!*same || strcmp(same, date) != 0)
+		return kab_err_set(err, KAB_ERR_USAGE,
+				   "--date takes a night as YYYY-MM-DD, not '%s'", date);
+	localtime_r(&now, &local);
+	strftime(today, sizeof(today), "%Y-%m-%d", &local);
+	if (strcmp(date, today) > 0)
+		return kab_err_set(err, KAB_ERR_USAGE,
+				   "--date %s is after today, %s: a night cannot be measured "
+				   "before it comes",
+				   date, today);
+	return 0;
+}
+
+static int check_options(const struct kab_args *args, struct kab_err *err)
+{
+	const char *date = kab_args_get(args, "date");
+
+	if (kab_args_flag(args, "status") && kab_args_flag(args, "check"))
+		return kab_err_set(err, KAB_ERR_USAGE, "--status and --check exclude each other");
+	if (!date)
+		return 0;
+	if (!kab_args_flag(args, "now"))
+		return kab_err_set(err, KAB_ERR_USAGE, "--date belongs to --now");
+	return check_date(date, err);
+}
+
 static int start(struct job *j, const struct kab_args *args, struct kab_err *err)
 {
 	char *dir kab_autofree = NULL;
@@ -228,9 +267,7 @@ static int start(struct job *j, const struct kab_args *args, struct kab_err *err
 	bool busy = false;
 	int status;
 
-	if (kab_args_get(args, "date") && !kab_args_flag(args, "now"))
-		return kab_err_set(err, KAB_ERR_USAGE, "--date belongs to --now");
-	if (load(j, args, err) < 0)
+	if (check_options(args, err) < 0 || load(j, args, err) < 0)
 		return -1;
 	if (kab_args_flag(args, "status"))
 		return show_status(j, err);
@@ -270,7 +307,8 @@ static const struct kab_opt opts[] = {
 	  NULL },
 	{ "dry-run", 'n', NULL, "what would be measured tonight, and why; run nothing", NULL },
 	{ "now", '\0', NULL, "begin at once, whatever the window says", NULL },
-	{ "date", '\0', "DATE", "with --now: the night to be (YYYY-MM-DD; default today)", NULL },
+	{ "date", '\0', "DATE",
+	  "with --now: the night to be (YYYY-MM-DD, not after today; default today)", NULL },
 	{ "mail", '\0', NULL, "write the mail of this night whatever happened", NULL },
 	{ "gate", '\0', NULL, "exit with 1 while a confirmed regression is open", NULL },
 	{ 0 },
