@@ -61,7 +61,10 @@ fi
 # Sanitizers place their shadow where more random address bits would put the program.
 fixed=
 [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 28)" -le 28 ] || fixed="setarch -R"
+# A short run is the same each time, so that a change does not fail by chance; a long one looks for more.
+seed=0
 if [ -z "$each" ]; then
+	seed=1
 	# shellcheck disable=SC2086 # a list of words
 	set -- $names
 	seconds=$((seconds / $#))
@@ -73,7 +76,7 @@ for name in $names; do
 	more=$(sed -n "s/^kab_fuzz($name .* MORE \(.*\))/\1/p" "$root/tests/fuzz/CMakeLists.txt")
 	mkdir -p "$build/corpus/$name"
 	# shellcheck disable=SC2086 # words or none
-	if $fixed "$build/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -verbosity=0 \
+	if $fixed "$build/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -seed=$seed -timeout=30 -rss_limit_mb=2048 -verbosity=0 \
 		-print_final_stats=1 -dict="$root/tests/fuzz/dict/$name.dict" -artifact_prefix="$build/found-$name-" \
 		"$build/corpus/$name" "$corpus" ${more:+"$root/$more"} >"$build/$name.log" 2>&1; then
 		say "$name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$name.log") inputs in $seconds s"
