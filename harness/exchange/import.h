@@ -94,6 +94,7 @@ int kab_import_csv(const char *file, const char *bytes, size_t n, const char *ba
 struct kab_import_log {
 	const char *kernel; /* label */
 	const char *file; /* for messages */
+	const char *shown; /* what the reason of a failed iteration calls it; NULL: nothing */
 	const char *bytes;
 	size_t len;
 	bool cut;

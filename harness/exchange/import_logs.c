@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "exchange/import_build.h"
 #include "exchange/import_files.h"
@@ -59,7 +60,11 @@ struct kab_import_iter *kab_import_add_log(struct kab_import *import,
 		it->samples = parsed.samples;
 		parsed.samples = (struct kab_samples){ 0 };
 	} else {
-		kab_import_fail(import, it, parsed.message ? parsed.message : it->parse_status);
+		const char *why = parsed.message ? parsed.message : it->parse_status;
+		char *named kab_autofree =
+			log->shown ? kab_xasprintf("%s: %s", log->shown, why) : kab_xstrdup(why);
+
+		kab_import_fail(import, it, named);
 	}
 	kab_parse_result_release(&parsed);
 	return it;
@@ -185,6 +190,35 @@ static int end_boots(struct kab_import *import, const struct kab_import_from *fr
 	return 0;
 }
 
+/* By content: an archive of old logs may be called anything. */
+static bool is_compressed(const struct kab_buf *bytes)
+{
+	static const struct {
+		const char *magic;
+		size_t n;
+	} known[] = {
+		{ "\x1f\x8b", 2 }, /* gzip, RFC 1952 */
+		{ "\xfd"
+		  "7zXZ\0",
+		  6 },
+		{ "\x28\xb5\x2f\xfd", 4 }, /* zstd, RFC 8878 */
+		{ "BZh", 3 },
+	};
+
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(known); i++)
+		if (bytes->len >= known[i].n && !memcmp(bytes->data, known[i].magic, known[i].n))
+			return true;
+	return false;
+}
+
+/* What a failure calls a file: its path below the folder that was named. */
+static char *shown_name(const struct kab_import_file *file)
+{
+	if (!strcmp(file->path, "-"))
+		return NULL;
+	return kab_import_shown(*file->below ? file->below : kab_import_base(file->path));
+}
+
 /* The files of one source, [first, end) of all. */
 struct span {
 	const struct kab_import_source *src;
@@ -207,14 +241,21 @@ static int read_source(const struct span *span, const struct kab_import_files *f
 	for (size_t i = span->first; !rc && i < span->end; i++) {
 		struct kab_buf kab_autobuf bytes = KAB_BUF_INIT;
 		char *own kab_autofree = kab_xasprintf("%zu", i + 1);
-		struct kab_import_log log = { .kernel = span->src->kernel };
+		char *shown kab_autofree = shown_name(&files->v[i]);
+		struct kab_import_log log = { .kernel = span->src->kernel, .shown = shown };
 
 		kab_import_tell(from, i + 1, files->n);
 		if (!kab_import_matches(files->v[i].path, from)) {
 			kab_import_unread(ret, files->v[i].path, "does not fit --match");
 			continue;
 		}
-		rc = kab_import_read(ret, files->v[i].path, &bytes, err);
+		rc = kab_file_read(files->v[i].path, &bytes, err);
+		if (!rc && is_compressed(&bytes)) {
+			kab_import_unread(ret, files->v[i].path, "compressed; unpack it first");
+			continue;
+		}
+		if (!rc)
+			kab_import_digest(ret, bytes.data, bytes.len);
 		log.file = files->v[i].path;
 		log.bytes = kab_buf_str(&bytes);
 		log.len = bytes.len;

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """kab import of other tools' files and folders. tests/data/import has small folders in the layouts that
 mmtests and lkp-tests write, with invented values; what is expected of them is computed here, from the files."""
+import bz2
 import csv
 import glob
+import gzip
 import io
 import json
+import lzma
 import math
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -121,6 +125,30 @@ class Logs(Import):
                               "patched=" + self.path("logs/patched"))
         self.assertEqual((rows[0]["sets"][0]["failed"], rows[0]["sets"][0]["n"]), (1, 9))
         self.assertIn("1 failed", err)
+
+    def test_compressed_files_are_not_read(self):
+        """By their content; and what else is no log can be found by its name."""
+        text = (HEAD + "Time: 9.000\n").encode()
+        top = "logs/base/b1/"
+        self.write(top + "old.log.gz", gzip.compress(text))
+        self.write(top + "old.log", lzma.compress(text))
+        self.write(top + "older.log", bz2.compress(text))
+        zst = subprocess.run(["zstd", "-q", "-c"], input=text, capture_output=True, check=True).stdout \
+            if shutil.which("zstd") else b"\x28\xb5\x2f\xfd\x04\x00"
+        self.write(top + "oldest", zst)
+        self.write(top + "README", "what this is\n")
+        name, err = self.kab("import", "--runner", "hackbench", "base=" + self.path("logs/base"),
+                             "patched=" + self.path("logs/patched"))
+        self.assertIn("19 iterations of 2 kernels, 1 failed", err)
+        self.assertIn("old.log: compressed; unpack it first, and 3 more like it", err)
+        self.assertRegex(err, "base, iteration [0-9]+: b1/README: [a-z]")
+        self.assertIn("baseline: 'base' (--baseline changes it)", err)
+        shown, _ = self.kab("show", name.strip())
+        for what in ("old.log.gz", "old.log", "older.log", "oldest"):
+            self.assertIn("b1/" + what + ": compressed; unpack it first", shown)
+        self.assertIn("b1/README: ", shown)
+        _, err = self.kab("import", "--runner", "hackbench", "base=" + self.path(top + "old.log.gz"), status=3)
+        self.assertRegex(err, "no file to read; left out: .*old.log.gz: compressed")
 
     def test_the_same_content_is_noticed(self):
         words = ["--runner", "hackbench", "base=" + self.path("logs/base"), "patched=" + self.path("logs/patched")]
