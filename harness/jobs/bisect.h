@@ -61,6 +61,15 @@ struct kab_bisect_result {
 /* Begin: the commits from good (first) to bad (last). */
 int kab_bisect_begin(struct kab_store *store, const struct kab_bisect_setup *setup,
 		     const struct kab_bisect_commits *commits, int64_t now_ns, struct kab_err *err);
+/* The search of that name, or with NULL the newest. NOT_FOUND names those that there are. Caller
+ * releases. */
+int kab_bisect_find(struct kab_store *store, const char *name, struct kab_bisect_row *ret,
+		    struct kab_err *err);
+/* From now on another hook: `program` (NULL: as before) with `words` (none: as before). *ret_hook is
+ * the whole of it, appended. CONFIG when the search has ended. */
+int kab_bisect_set_hook(struct kab_store *store, const char *name, const char *program,
+			const struct kab_strv *words, struct kab_strv *ret_hook,
+			struct kab_err *err);
 /* Go on until the end. -1: it is paused (host, lab, hook, too many failures), and may be gone on with. */
 int kab_bisect_go(const struct kab_bisect_env *env, const char *name, struct kab_bisect_result *ret,
 		  struct kab_err *err);
@@ -82,6 +91,9 @@ int kab_bisect_git(const char *repo, const char *good, const char *bad,
 int kab_bisect_rev_parse(const char *repo, const char *revision, char **ret, struct kab_err *err);
 /* "REVISION [SUBJECT]" a line, the good one first. */
 int kab_bisect_list_file(const char *file, struct kab_bisect_commits *ret, struct kab_err *err);
+/* What is executed for a hook that was given here and is to work everywhere: a path with a slash made
+ * absolute, or a name that PATH knows. CONFIG when it is not there or no program. Caller frees. */
+int kab_bisect_hook_path(const char *given, char **ret, struct kab_err *err);
 /* Run the hook: it prints {"spec": "..."}. Exit status 125 says that the revision cannot be built: 1
  * and *ret_why. Any other failure is an error of the lab. */
 int kab_bisect_hook(const struct kab_strv *hook, const char *repo, const char *revision,

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Commits by git, and kernels by a hook. No shell takes part. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -169,6 +173,66 @@ static int read_spec(const char *place, const struct kab_buf *out, char **ret, s
 	}
 	json_decref(doc);
 	return rc;
+}
+
+static bool is_program(const char *path, const char **ret_why)
+{
+	struct stat st;
+
+	*ret_why = NULL;
+	if (stat(path, &st))
+		*ret_why = errno == ENOENT ? "is not there" : strerror(errno);
+	else if (!S_ISREG(st.st_mode))
+		*ret_why = "is no file";
+	else if (access(path, X_OK))
+		*ret_why = "is not executable (chmod +x)";
+	return !*ret_why;
+}
+
+static bool on_path(const char *name)
+{
+	struct kab_strv kab_autostrv dirs = KAB_STRV_INIT;
+	const char *path = getenv("PATH"), *why;
+	bool found = false;
+
+	kab_strv_split(&dirs, path ? path : "/bin:/usr/bin", ':');
+	for (size_t i = 0; !found && i < dirs.n; i++) {
+		kab_autofree char *file =
+			kab_xasprintf("%s/%s", *dirs.v[i] ? dirs.v[i] : ".", name);
+
+		found = is_program(file, &why);
+	}
+	return found;
+}
+
+int kab_bisect_hook_path(const char *given, char **ret, struct kab_err *err)
+{
+	kab_autofree char *here = NULL, *path = NULL;
+	const char *why;
+
+	if (!strchr(given, '/')) {
+		bool found = *given && on_path(given);
+
+		if (!found)
+			return kab_err_set(err, KAB_ERR_CONFIG,
+					   "the hook '%s' is no program of PATH; one of this "
+					   "folder is ./%s",
+					   given, given);
+		*ret = kab_xstrdup(given);
+		return 0;
+	}
+	if (*given != '/') {
+		here = getcwd(NULL, 0);
+		if (!here)
+			return kab_err_errno(err, KAB_ERR_ENV, "cannot tell the current folder");
+	}
+	path = here ? kab_xasprintf("%s/%s", here, strncmp(given, "./", 2) ? given : given + 2)
+		    : kab_xstrdup(given);
+	if (!is_program(path, &why))
+		return kab_err_set(err, KAB_ERR_CONFIG, "the hook '%s' %s", path, why);
+	*ret = path;
+	path = NULL;
+	return 0;
 }
 
 int kab_bisect_hook(const struct kab_strv *hook, const char *repo, const char *revision,

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "jobs/history_points.h"
 
 /* ---- setup ---- */
@@ -113,16 +114,71 @@ int kab_bisect_begin(struct kab_store *store, const struct kab_bisect_setup *set
 	return kab_store_bulk_end(store, rc == 0, rc ? NULL : err) || rc ? -1 : 0;
 }
 
+int kab_bisect_find(struct kab_store *store, const char *name, struct kab_bisect_row *ret,
+		    struct kab_err *err)
+{
+	struct kab_strv kab_autostrv names = KAB_STRV_INIT;
+	kab_autofree char *all = NULL;
+	const char *near;
+	int rc = kab_store_bisect_find(store, name, ret, err);
+
+	if (rc <= 0)
+		return rc;
+	if (kab_store_bisect_names(store, &names, err))
+		return -1;
+	if (!names.n)
+		return kab_err_set(err, KAB_ERR_NOT_FOUND,
+				   "there is no bisection%s%s%s; none was begun in this store",
+				   name ? " '" : "", name ? name : "", name ? "'" : "");
+	near = kab_text_nearest(name, (const char *const *)kab_strv_argv(&names));
+	all = kab_strv_join(&names, ", ");
+	return kab_err_set(err, KAB_ERR_NOT_FOUND, "there is no bisection '%s'%s%s%s; there is: %s",
+			   name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "",
+			   all);
+}
+
+int kab_bisect_set_hook(struct kab_store *store, const char *name, const char *program,
+			const struct kab_strv *words, struct kab_strv *ret_hook,
+			struct kab_err *err)
+{
+	struct kab_bisect_setup setup;
+	struct kab_bisect_row row;
+	int rc;
+
+	if (kab_bisect_find(store, name, &row, err))
+		return -1;
+	rc = kab_bisect_setup_from_json(row.setup_json, &setup, err);
+	if (!rc && strcmp(row.state, "running") != 0)
+		rc = kab_err_set(err, KAB_ERR_CONFIG,
+				 "bisection '%s' has ended; nothing is built for it any more",
+				 row.name);
+	if (!rc) {
+		struct kab_strv hook = KAB_STRV_INIT;
+		kab_autofree char *json = NULL;
+
+		if (program || setup.hook.n)
+			kab_strv_add(&hook, program ? program : setup.hook.v[0]);
+		for (size_t i = 1; !words->n && i < setup.hook.n; i++)
+			kab_strv_add(&hook, setup.hook.v[i]);
+		kab_strv_copy(&hook, words);
+		kab_strv_copy(ret_hook, &hook);
+		kab_strv_release(&setup.hook);
+		setup.hook = hook;
+		json = kab_bisect_setup_json(&setup);
+		rc = kab_store_bisect_setup(store, row.id, json, err);
+	}
+	kab_bisect_setup_release(&setup);
+	kab_bisect_row_release(&row);
+	return rc;
+}
+
 int kab_bisect_open(const struct kab_bisect_env *env, const char *name, struct kab_bisect *b,
 		    struct kab_err *err)
 {
 	struct kab_bisect_row row;
-	int rc = kab_store_bisect_find(env->store, name, &row, err);
+	int rc = kab_bisect_find(env->store, name, &row, err);
 
 	*b = (struct kab_bisect){ .env = env };
-	if (rc > 0)
-		return kab_err_set(err, KAB_ERR_NOT_FOUND, "there is no bisection '%s'",
-				   name ? name : "");
 	if (rc)
 		return -1;
 	b->id = row.id;

@@ -50,10 +50,12 @@ int kab_store_bisect_create(struct kab_store *store, const char *name, const cha
 	rc = kab_sql_int(store, err, &there, "SELECT count(*) FROM bisect WHERE name = ?", "s",
 			 name);
 	if (!rc && there)
-		rc = kab_err_set(err, KAB_ERR_CONFIG,
-				 "there is a bisection '%s' already; go on with it (kab bisect "
-				 "--resume %s), or name this one (--name)",
-				 name, name);
+		rc = kab_err_set(
+			err, KAB_ERR_CONFIG,
+			"there is a bisection '%s' already: go on with it (kab bisect "
+			"--resume %s), give this one another name (--name), or delete that "
+			"one (kab bisect --delete %s)",
+			name, name, name);
 	if (!rc)
 		rc = kab_sql_run(store, err,
 				 "INSERT INTO bisect (name, setup_json, created_wall_ns)"
@@ -100,6 +102,42 @@ int kab_store_bisect_end(struct kab_store *store, int64_t id, const char *state,
 	rc = kab_sql_run(store, err, "UPDATE bisect SET state = ?, summary = ? WHERE id = ?", "ssi",
 			 state, summary, id);
 	return kab_tx_end(store, rc, err, "store the end of the bisection");
+}
+
+int kab_store_bisect_setup(struct kab_store *store, int64_t id, const char *setup_json,
+			   struct kab_err *err)
+{
+	int rc;
+
+	KAB_STORE_GUARD(store);
+	if (kab_tx_begin(store, err))
+		return -1;
+	rc = kab_sql_run(store, err, "UPDATE bisect SET setup_json = ? WHERE id = ?", "si",
+			 setup_json, id);
+	return kab_tx_end(store, rc, err, "store what the bisection is asked for");
+}
+
+int kab_store_bisect_names(struct kab_store *store, struct kab_strv *ret, struct kab_err *err)
+{
+	KAB_AUTOSTMT stmt = NULL;
+	int rc = -1;
+
+	KAB_STORE_GUARD(store);
+	stmt = kab_sql_query(store, err, "SELECT name FROM bisect ORDER BY id", "");
+	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1)
+		kab_strv_take(ret, kab_sql_text(stmt, 0));
+	return rc;
+}
+
+int kab_store_bisect_delete(struct kab_store *store, int64_t id, struct kab_err *err)
+{
+	int rc;
+
+	KAB_STORE_GUARD(store);
+	if (kab_tx_begin(store, err))
+		return -1;
+	rc = kab_sql_run(store, err, "DELETE FROM bisect WHERE id = ?", "i", id);
+	return kab_tx_end(store, rc, err, "delete the bisection");
 }
 
 int kab_store_bisect_put_commits(struct kab_store *store, int64_t id,

@@ -80,6 +80,13 @@ int kab_store_bisect_find(struct kab_store *store, const char *name, struct kab_
 			  struct kab_err *err);
 int kab_store_bisect_end(struct kab_store *store, int64_t id, const char *state,
 			 const char *summary, struct kab_err *err);
+/* What a search that is under way is asked for from now on. */
+int kab_store_bisect_setup(struct kab_store *store, int64_t id, const char *setup_json,
+			   struct kab_err *err);
+/* Names of all searches, the oldest first, appended. */
+int kab_store_bisect_names(struct kab_store *store, struct kab_strv *ret, struct kab_err *err);
+/* The search with all that it knows; its runs stay. */
+int kab_store_bisect_delete(struct kab_store *store, int64_t id, struct kab_err *err);
 
 struct kab_bisect_commit {
 	char *revision, *subject;

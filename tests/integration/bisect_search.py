@@ -118,6 +118,51 @@ class Bisect(nightly_lib.Night):
         self.assertEqual(r.status, 3)
         self.assertIn("there is a bisection 'bisect' already", r.err)
 
+    def test_says_at_once_what_is_not_there(self):
+        """Nothing is built, measured or stored for a search that cannot be."""
+        bare = self.words()
+        at = bare.index("--build") + 1
+        for words, said in (
+                (["--case", "benhc"], "no case 'benhc' in suite 't'; did you mean 'bench'?; there is: bench"),
+                (["--metric", "vale"], "no metric 'vale' in suite 't'; did you mean 'value'?; there is: value, "),
+                (["--build", self.path("none")], "the hook '%s' is not there" % self.path("none")),
+                (["--build", self.path("suite.json")], "the hook '%s' is not executable" % self.path("suite.json"))):
+            r = self.kab("bisect", *bare, *words)
+            self.assertEqual(r.status, 3, r.err)
+            self.assertIn(said, r.err)
+            self.assertEqual(self.kab("bisect", *bare, *words, "--step").status, 128)
+        r = self.kab("bisect", "--resume", "nope")
+        self.assertEqual(r.status, 3, r.err)
+        self.assertIn("there is no bisection 'nope'", r.err)
+        self.assertNotIn("go on with", r.err)
+        self.assertFalse(os.path.exists(self.path("built")))
+
+        # Another hook, whose path is one of the current folder; nothing else can be changed.
+        self.write("false", "#!/bin/sh\nexit 7\n", 0o755)
+        r = self.kab("bisect", *bare[:at], "./false", *bare[at + 1:], "--case", "bench", "--metric", "value",
+                     cwd=self.dir)
+        self.assertEqual(r.status, 4, r.err)
+        self.assertIn("hook '%s' ended with status 7" % self.path("false"), r.err)
+        self.assertIn("go on with: kab bisect --resume bisect", r.err)
+        self.assertEqual(self.kab("bisect", "--resume", "bisect", "--boots", "5").status, 2)
+        self.assertEqual(self.kab("bisect", "--resume", "bisect", "--build", "/none").status, 3)
+        self.write("false8", "#!/bin/sh\nexit 8\n", 0o755)
+        r = self.kab("bisect", "--resume", "bisect", "--build", "./false8", "--lab", self.path("lab.json"), cwd=self.dir)
+        self.assertEqual(r.status, 4, r.err)
+        self.assertIn("the hook is now: %s %s" % (self.path("false8"), self.path("built")), r.err)
+        self.assertIn("hook '%s' ended with status 8" % self.path("false8"), r.err)
+        r = self.kab("bisect", "--resume", "nope")
+        self.assertIn("there is: bisect", r.err)
+
+        r = self.kab("bisect", *bare)
+        self.assertEqual(r.status, 3, r.err)
+        for way in ("--resume bisect", "--name", "--delete bisect"):
+            self.assertIn(way, r.err)
+        self.assertEqual(self.kab("bisect", "--delete", "bisect").status, 2)
+        self.assertEqual(self.sql("SELECT count(*) FROM bisect"), [(1,)])
+        self.assertEqual(self.kab("bisect", "--delete", "bisect", "--yes").status, 0)
+        self.assertEqual(self.sql("SELECT count(*) FROM bisect"), [(0,)])
+
 
 if __name__ == "__main__":
     e2e.main()

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -577,6 +578,95 @@ static void between(void **state)
 	assert_false(kab_bisect_between(&l, &n));
 }
 
+static void file(const char *path, mode_t mode)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs("#!/bin/sh\nexit 125\n", f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+/* A hook is looked for where the user is, and found from everywhere. */
+static void hook_path(void **state)
+{
+	struct search *s = *state;
+	kab_autofree char *program = kab_xasprintf("%s/build", s->dir);
+	kab_autofree char *plain = kab_xasprintf("%s/plain", s->dir), *got = NULL;
+	char here[4096];
+
+	file(program, 0755);
+	file(plain, 0644);
+	assert_non_null(getcwd(here, sizeof(here)));
+	assert_int_equal(chdir(s->dir), 0);
+	assert_int_equal(kab_bisect_hook_path("./build", &got, &s->err), 0);
+	assert_string_equal(got, program);
+	free(got);
+	assert_int_equal(kab_bisect_hook_path(program, &got, &s->err), 0);
+	assert_string_equal(got, program);
+	free(got);
+	assert_int_equal(kab_bisect_hook_path("env", &got, &s->err), 0);
+	assert_string_equal(got, "env");
+	assert_int_equal(kab_bisect_hook_path("./plain", &got, &s->err), -1);
+	assert_non_null(strstr(s->err.text, plain));
+	assert_non_null(strstr(s->err.text, "not executable"));
+	assert_int_equal(s->err.code, KAB_ERR_CONFIG);
+	assert_int_equal(kab_bisect_hook_path("./nothing", &got, &s->err), -1);
+	assert_non_null(strstr(s->err.text, "is not there"));
+	assert_int_equal(kab_bisect_hook_path("../", &got, &s->err), -1);
+	assert_non_null(strstr(s->err.text, "is no file"));
+	/* Not of PATH, although it is here. */
+	assert_int_equal(kab_bisect_hook_path("build", &got, &s->err), -1);
+	assert_non_null(strstr(s->err.text, "./build"));
+	assert_int_equal(chdir(here), 0);
+}
+
+/* A wrong hook is no dead end, and a search can be deleted. */
+static void other_hook(void **state)
+{
+	struct search *s = *state;
+	struct kab_strv kab_autostrv hook = KAB_STRV_INIT, none = KAB_STRV_INIT;
+	struct kab_strv kab_autostrv words = KAB_STRV_INIT, last = KAB_STRV_INIT;
+	struct kab_bisect_result r;
+	struct kab_bisect_row row;
+
+	kab_strv_add(&s->setup.hook, "/bin/false");
+	kab_strv_add(&s->setup.hook, "word");
+	begin(s);
+	s->env.build = NULL;
+	assert_int_equal(kab_bisect_go(&s->env, "b", &r, &s->err), -1);
+	assert_non_null(strstr(s->err.text, "hook '/bin/false' ended with status 1"));
+	assert_int_equal(kab_bisect_set_hook(s->store, "b", "/bin/true", &none, &hook, &s->err), 0);
+	assert_int_equal(hook.n, 2);
+	assert_string_equal(hook.v[0], "/bin/true");
+	assert_string_equal(hook.v[1], "word");
+	kab_strv_add(&words, "other");
+	assert_int_equal(kab_bisect_set_hook(s->store, "b", NULL, &words, &last, &s->err), 0);
+	assert_int_equal(last.n, 2);
+	assert_string_equal(last.v[0], "/bin/true");
+	assert_string_equal(last.v[1], "other");
+	assert_int_equal(kab_bisect_go(&s->env, "b", &r, &s->err), -1);
+	assert_non_null(strstr(s->err.text, "output of '/bin/true'"));
+	s->env.build = build;
+	go(s, &r);
+	assert_int_equal(r.end, KAB_BISECT_FOUND);
+	drop(&r);
+	assert_int_equal(kab_bisect_set_hook(s->store, "b", "/bin/true", &none, &last, &s->err),
+			 -1);
+	assert_non_null(strstr(s->err.text, "has ended"));
+
+	assert_int_equal(kab_bisect_find(s->store, "bb", &row, &s->err), -1);
+	assert_int_equal(s->err.code, KAB_ERR_NOT_FOUND);
+	assert_non_null(strstr(s->err.text, "there is: b"));
+	assert_int_equal(kab_bisect_find(s->store, NULL, &row, &s->err), 0);
+	assert_int_equal(kab_store_bisect_delete(s->store, row.id, &s->err), 0);
+	kab_bisect_row_release(&row);
+	assert_int_equal(kab_bisect_find(s->store, NULL, &row, &s->err), -1);
+	assert_non_null(strstr(s->err.text, "none was begun"));
+	begin(s);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -589,6 +679,8 @@ int main(void)
 		TEST(refuses),
 		TEST(steps),
 		TEST(git_says_no),
+		TEST(hook_path),
+		TEST(other_hook),
 		cmocka_unit_test(rule),
 		cmocka_unit_test(between),
 	};
