@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/strv.h"
 #include "store/history.h"
 #include "store/internal.h"
 
