@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/setup.h"
