@@ -39,7 +39,7 @@ struct kab_night {
 	size_t regressed, improved, open;
 	bool failures; /* results failed or are missing */
 	bool results; /* something of the test kernel was measured */
-	bool blind; /* no source could be read */
+	const char *blind; /* why no kernel is known, static; NULL: it is known, or none is new */
 	bool closing; /* the window of this night is over: nothing is measured any more */
 	bool stopped; /* by the user */
 };

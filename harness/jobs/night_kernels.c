@@ -211,8 +211,8 @@ static int find_new(struct kab_night *night, struct kab_err *err)
 		kab_night_kernel_release(&kernel);
 	}
 	if (!found && broken == n) {
-		night->blind = true;
-		return kab_err_set(err, KAB_ERR_ENV, "no source could be read; last: %s", last);
+		night->blind = "no source could be read";
+		return kab_err_set(err, KAB_ERR_ENV, "%s; last: %s", night->blind, last);
 	}
 	return found ? 0 : 1;
 }

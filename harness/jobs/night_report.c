@@ -94,6 +94,16 @@ static void head(struct kab_night *night, struct kab_buf *out)
 	if (night->k.reference.label && night->k.test.label)
 		kernel_line(out, "Reference: ", &night->k.reference,
 			    "measured in the same blocks, for the history");
+	if (night->blind || !*night->k.purpose) {
+		char *none kab_autofree =
+			night->blind
+				? kab_xasprintf("nothing: %s", night->blind)
+				: kab_xasprintf("no new kernel; policy '%s': nothing but what "
+						"waits for confirmation",
+						kab_unchanged_policy_name(night->c->unchanged));
+
+		kab_night_wrap(out, "Measured : ", none);
+	}
 	kab_buf_addc(out, '\n');
 }
 
@@ -243,7 +253,15 @@ static int publish(struct kab_night *night, const char *dir, struct kab_err *err
 	return status;
 }
 
-/* The night was measured and is in the store: what goes wrong from here on is said, and no more. */
+/* The night was measured and is in the store: what goes wrong from here on is told, and no more. */
+static int went_wrong(struct kab_night *night, const char *what, const struct kab_err *why,
+		      struct kab_err *err)
+{
+	night->failures = true;
+	kab_strv_addf(&night->news, "%s: %s", what, why->text);
+	return kab_night_remark(night, "publish", "", err, "%s: %s", what, why->text);
+}
+
 int kab_night_archive(struct kab_night *night, struct kab_err *err)
 {
 	char *dir kab_autofree = NULL;
@@ -255,10 +273,8 @@ int kab_night_archive(struct kab_night *night, struct kab_err *err)
 	if (write_archive(night, dir, &why) < 0)
 		return why.code == KAB_ERR_STORE
 			       ? kab_err_set(err, why.code, "%s", why.text)
-			       : kab_night_remark(night, "publish", "", err,
-						  "the archive is not complete: %s", why.text);
+			       : went_wrong(night, "the archive is not complete", &why, err);
 	if (night->c->publish.n && publish(night, dir, &why) < 0)
-		return kab_night_remark(night, "publish", "", err, "publishing failed: %s",
-					why.text);
+		return went_wrong(night, "publishing failed", &why, err);
 	return 0;
 }

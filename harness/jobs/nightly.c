@@ -399,7 +399,7 @@ static int remark_news(struct kab_night *night, struct kab_err *err)
 			kab_strv_addf(said_before(r, old, n_old) ? &night->known : &night->news,
 				      "no result of %.*s on '%s'", (int)strcspn(r->text, ":"),
 				      r->text, r->host);
-		else if (!strcmp(r->kind, "source") || !strcmp(r->kind, "publish"))
+		else if (!strcmp(r->kind, "source"))
 			kab_strv_add(&night->news, r->text);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -420,7 +420,9 @@ static char *summary_of(struct kab_night *night)
 	for (size_t i = 0; i < night->n_hosts; i++)
 		measured +=
 			night->hosts[i].tried && !night->hosts[i].failed && !night->hosts[i].busy;
-	if (night->k.test.label)
+	if (night->blind)
+		kab_buf_adds(&buf, night->blind);
+	else if (night->k.test.label)
 		kab_buf_addf(&buf, "%s against %s on %zu of %zu host%s", night->k.test.label,
 			     night->k.baseline.label, measured, night->n_hosts,
 			     night->n_hosts == 1 ? "" : "s");
@@ -489,11 +491,6 @@ static void plan_head(struct kab_night *night)
 	if (!out)
 		return;
 	kab_night_head_text(night, out);
-	if (!*night->k.purpose)
-		kab_buf_addf(out,
-			     "No new kernel; policy '%s': nothing is measured but what waits "
-			     "for confirmation.\n",
-			     kab_unchanged_policy_name(night->c->unchanged));
 	kab_buf_adds(out, "Plan:\n");
 }
 
@@ -519,7 +516,8 @@ static int go(struct kab_night *night, struct kab_nightly_result *ret, struct ka
 			return -1;
 		night->k.purpose = "";
 		night->failures = true;
-		night->blind = true;
+		if (!night->blind)
+			night->blind = "no kernel could be chosen";
 	}
 	if (night->env->dry_run)
 		plan_head(night);

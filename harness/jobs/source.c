@@ -50,9 +50,7 @@ int kab_source_look(const struct kab_source_def *def, const struct kab_source_en
 		[KAB_SOURCE_HOOK] = kab_source_look_hook,
 	};
 
-	if (look[def->kind](def, env, ret, err) < 0)
-		return kab_err_prefix(err, "source '%s'", def->name);
-	return 0;
+	return look[def->kind](def, env, ret, err);
 }
 
 static bool has_suffix(const char *s, const char *suffix)

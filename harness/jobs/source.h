@@ -41,7 +41,7 @@ struct kab_source_env {
 	const struct kab_log *log;
 };
 
-/* What the source has now, appended to *ret. */
+/* What the source has now, appended to *ret. Errors do not name the source: who asks several does. */
 int kab_source_look(const struct kab_source_def *def, const struct kab_source_env *env,
 		    struct kab_candidates *ret, struct kab_err *err);
 

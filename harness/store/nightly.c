@@ -116,7 +116,15 @@ int kab_store_night_begin(struct kab_store *store, const char *tree, const char 
 				 "INSERT INTO nightly_night (tree, date, state, begin_wall_ns,"
 				 " end_wall_ns, started_wall_ns) VALUES (?, ?, ?, ?, ?, ?)",
 				 "sssiii", tree, date, state, begin_ns, end_ns, now_ns);
-	/* What came to nothing may be tried again while its window is open. */
+	/* What came to nothing may be tried again while its window is open; what kept it is said anew. */
+	if (rc == 0 && before && !strcmp(state, "running"))
+		rc = kab_sql_run(
+			store, err,
+			"DELETE FROM nightly_remark"
+			" WHERE kind IN ('source', 'host', 'busy', 'publish', 'mail')"
+			" AND night_id IN (SELECT id FROM nightly_night WHERE tree = ? AND date = ?"
+			"  AND state IN ('missed', 'skipped', 'failed'))",
+			"ss", tree, date);
 	if (rc == 0 && before && !strcmp(state, "running"))
 		rc = kab_sql_run(
 			store, err,

@@ -383,12 +383,40 @@ class Sources(nightly_lib.Files):
         self.assertEqual(r.status, 4, r.err)
         self.assertRegex(r.out, r"output of '.*hook': \$\.kernels\[0\].*'lable'.*did you mean 'label'\?")
 
+    def test_no_source_can_be_read(self):
+        self.kernel("v2")
+        bad = self.write("bad", "#!/bin/sh\necho quota exceeded >&2; exit 9\n", 0o755)
+        self.file([self.synthetic()], repeat={"boots": 4, "iterations": 1}, archive="archive", sources=[{"hook": [bad]}])
+        said = r": no source could be read; source 'hook': (?!source)[^;\n]*quota exceeded \(log [^\n]*\n\Z"
+        r = self.night("2026-11-01")
+        self.assertEqual(r.status, 4, r.err)
+        self.assertRegex(r.out, said)
+        with open(self.path("archive/2026-11-01/report.txt"), encoding="ascii") as f:
+            self.assertIn("Measured : nothing: no source could be read\n", f.read())
+        # Another error in the next try of that night is the only one then.
+        self.write("bad", "#!/bin/sh\necho disk full >&2; exit 8\n", 0o755)
+        r = self.night("2026-11-01")
+        self.assertRegex(r.out, said.replace("quota exceeded", "disk full"))
+        self.assertNotIn("quota", self.kab("nightly", self.path("mainline.json"), "--status").out)
+
     def test_nothing_new(self):
         self.kernel("v2")
         self.file([self.synthetic(mean=100, sd=1, seed=1)], repeat={"boots": 4, "iterations": 1})
         self.assertEqual(self.night("2026-11-01").status, 0)
         r = self.night("2026-11-02")
         self.assertEqual((r.status, r.out, self.state("2026-11-02")), (0, "", "skipped"))
+        self.file([self.synthetic(mean=100, sd=1, seed=1)], repeat={"boots": 4, "iterations": 1}, archive="archive")
+        self.assertEqual(self.night("2026-11-02").status, 0)
+        with open(self.path("archive/2026-11-02/report.txt"), encoding="ascii") as f:
+            self.assertRegex(f.read(), r"Measured : no new kernel; policy 'skip': nothing but")
+        # An archive that cannot be written, since there is a file in its place.
+        self.file([self.synthetic(mean=100, sd=1, seed=1)], repeat={"boots": 4, "iterations": 1},
+                  archive="kernels.json/archive")
+        r = self.night("2026-11-02")
+        self.assertEqual(r.status, 5, r.err)
+        self.assertRegex(r.out, r"\A[^\n]*: no new kernel; the archive is not complete: [^\n]*kernels.json[^\n]*\n\Z")
+        self.assertEqual(self.state("2026-11-02"), "skipped")
+        self.assertIn("the archive is not complete", self.kab("nightly", self.path("mainline.json"), "--status").out)
         self.file([self.synthetic(mean=100, sd=1, seed=1)], repeat={"boots": 4, "iterations": 1}, unchanged="aa")
         self.assertEqual(self.night("2026-11-03").status, 0)
         self.assertEqual(self.sql("SELECT count(*) FROM noise"), [(1,)])
