@@ -311,6 +311,95 @@ static bool trusted(bool percent, int n, int good)
 	return percent ? good > 0 && 2 * good >= n : good >= 2 && 5 * good >= 4 * n;
 }
 
+/* Does a head say that the column is a change? A factor or a share of the base is none. */
+static bool is_change(const char *head)
+{
+	static const char *const words[] = { "delta", "diff", "difference", "change", "gain" };
+
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(words); i++)
+		if (kab_words_have(head, words[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Two columns that are called base and patched, and one change behind them: what it was made from is
+ * beyond doubt, also where most rows are wrong.
+ */
+static bool only_pair(const struct kab_mail_table *t, size_t c, struct source *ret)
+{
+	size_t values = 0, at[2] = { 0 };
+
+	for (size_t k = 0; k < t->n_cols; k++) {
+		if (k == c)
+			continue;
+		if (!kab_check_is_value(t, k))
+			return false;
+		if (values < 2)
+			at[values] = k;
+		values++;
+	}
+	*ret = (struct source){ (int)at[0], (int)at[1] };
+	return values == 2 && at[1] < c && t->cols[c].owner == (int)at[1] &&
+	       t->cols[c].kind == KAB_ITEM_PERCENT && is_change(t->cols[c].head) &&
+	       kab_check_is_base(t->cols[at[0]].head) && kab_check_is_test(t->cols[at[1]].head);
+}
+
+/* (test-base)/test is what some call a change: rows that follow from that. */
+static int of_the_new_value(const struct kab_mail_table *t, size_t c, const struct source *s)
+{
+	int good = 0;
+
+	for (size_t r = 0; r < t->n_rows; r++) {
+		struct kab_item item = t->rows[r].items[c];
+		double v, lo, hi;
+
+		item.value = -item.value;
+		good += item.present &&
+			kab_check_percent(&item, base_item(t, s, r), &t->rows[r].items[s->test_col],
+					  'B', &v, &lo, &hi) < KAB_CHECK_INCONSISTENT;
+	}
+	return good;
+}
+
+/* How far the printed rows are from what a convention gives, in all. */
+static double distance(const struct kab_mail_table *t, size_t c, const struct source *s,
+		       char convention)
+{
+	double sum = 0;
+
+	for (size_t r = 0; r < t->n_rows; r++) {
+		double v, lo, hi;
+
+		if (t->rows[r].items[c].present &&
+		    verdict_of(t, c, s, r, convention, &v, &lo, &hi) != KAB_CHECK_NOT_RECOMPUTABLE)
+			sum += fabs(v - t->rows[r].items[c].value);
+	}
+	return sum;
+}
+
+/* What explains most rows of the pair, or comes nearest; 0: it is one that is not known here. */
+static char convention_of_pair(const struct kab_mail_table *t, size_t c, const struct source *s)
+{
+	const char *order = t->direction < 0 ? "ACB" : "CAB";
+	int most = -1, n = 0;
+	double nearest = INFINITY;
+	char best = 0;
+
+	for (const char *k = order; *k; k++) {
+		double d = distance(t, c, s, *k);
+		int good;
+
+		score(t, c, s, *k, &n, &good);
+		if (good > most || (good == most && d < nearest)) {
+			most = good;
+			nearest = d;
+			best = *k;
+		}
+	}
+	return 5 * of_the_new_value(t, c, s) >= 4 * n ? 0 : best;
+}
+
 void kab_check_percents(const struct kab_mail_tables *tables, size_t table, struct kab_check *ret)
 {
 	const struct kab_mail_table *t = &tables->v[table];
@@ -349,6 +438,8 @@ void kab_check_percents(const struct kab_mail_tables *tables, size_t table, stru
 			best_source(t, c, convention, &s, &n, &good);
 		if (convention && trusted(percent, n, good))
 			emit(t, table, c, &s, convention, ret);
+		else if (only_pair(t, c, &s) && convention_of_pair(t, c, &s))
+			emit(t, table, c, &s, convention_of_pair(t, c, &s), ret);
 		else if (percent && !(is_between(t, c) && !t->rows[0].items[c].mark))
 			emit(t, table, c, NULL, 0, ret);
 	}

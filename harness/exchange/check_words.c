@@ -131,9 +131,13 @@ static void name_statistics(const struct kab_mail_tables *tables, size_t ti, str
 			if (isfinite(s.p_holm) && s.p_holm > s.p)
 				snprintf(corrected, sizeof(corrected), " (%.3g by Holm)", s.p_holm);
 			kab_check_add(ret, KAB_CHECK_NOTE, (int)ti,
-				      "'%s' against '%s'%s%s: %+.4g %%, Welch t=%.3f df=%.1f "
+				      "'%s' against '%s'%s%s: %+.4g %%%s, Welch t=%.3f df=%.1f "
 				      "p=%.3g%s: %s",
 				      s.row, s.base, *s.column ? ", " : "", s.column, s.diff_pct,
+				      !isfinite(s.gain_pct) ? ""
+				      : s.gain_pct > 0	    ? " (better)"
+				      : s.gain_pct < 0	    ? " (worse)"
+							    : "",
 				      s.t, s.df, s.p, corrected,
 				      !isfinite(s.p)  ? "no test possible"
 				      : s.significant ? "significant at 0.05"

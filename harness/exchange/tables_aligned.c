@@ -228,6 +228,16 @@ static void append_head(struct kab_mail_column *c, const char *s, size_t n)
 	c->head = both;
 }
 
+/* "95% CI": what stands below it, in brackets, is no column. */
+static bool is_interval(const char *s, size_t n)
+{
+	size_t digits = 0;
+
+	while (digits < n && isdigit((unsigned char)s[digits]))
+		digits++;
+	return digits && n == digits + 4 && !memcmp(s + digits, "% CI", 4);
+}
+
 /* One line of heads over the columns that have heads of their own (values and separate percents). */
 static void assign_heads(struct kab_mail_table *t, const char *s, size_t len, bool rejoined)
 {
@@ -242,6 +252,8 @@ static void assign_heads(struct kab_mail_table *t, const char *s, size_t len, bo
 		f.n = 0;
 		kab_pieces_split(s, len, true, &f);
 	}
+	if (f.n > n + 1 && is_interval(s + f.v[f.n - 1].from, f.v[f.n - 1].to - f.v[f.n - 1].from))
+		f.n--;
 	if (f.n > n) {
 		/* The first head is that of the labels, unless it stands over the first value. */
 		if (f.v[0].from < first || rejoined)

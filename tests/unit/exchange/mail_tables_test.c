@@ -263,6 +263,87 @@ static void any_prefix(void **state)
 	}
 }
 
+static size_t count_of(const struct found *f, enum kab_check_verdict verdict)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->check.percents.n; i++)
+		n += f->check.percents.v[i].verdict == verdict;
+	return n;
+}
+
+/* The heads say what it was made from, so that it is wrong also when most rows are. */
+static void most_rows_are_wrong(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n, wrong, unknown;
+	} cases[] = {
+		/* (110-100)/100 = 10; 30, not 20; -25, not -33 */
+		{ "| test | base | patched | delta |\n|---|---|---|---|\n| a | 100 | 110 | +10% |\n"
+		  "| b | 100 | 130 | +20% |\n| c | 200 | 150 | -33% |\n",
+		  3, 2, 0 },
+		/* None is right. */
+		{ "| test | base | patched | delta |\n|---|---|---|---|\n| a | 1000 | 1100 | +30% "
+		  "|\n"
+		  "| b | 1000 | 1300 | +70% |\n",
+		  2, 2, 0 },
+		/* Fewer digits than the values: 1/3 to 1/2 is between 25 and 83. */
+		{ "| test | base | patched | delta |\n|---|---|---|---|\n| a | 3 | 4 | +52% |\n"
+		  "| b | 2 | 3 | +80% |\n",
+		  2, 0, 0 },
+		/* (test-base)/test: 16.7, 23.1, -33.3. Nobody is accused. */
+		{ "| test | base | patched | delta |\n|---|---|---|---|\n"
+		  "| a | 1000 | 1200 | +16.7% |\n| b | 1000 | 1300 | +23.1% |\n"
+		  "| c | 2000 | 1500 | -33.3% |\n",
+		  3, 0, 3 },
+		/* What the share is of, is not told. */
+		{ "| test | base | patched | idle |\n|---|---|---|---|\n| a | 1000 | 1100 | 30% |\n"
+		  "| b | 1000 | 1300 | 70% |\n",
+		  2, 0, 2 },
+		/* A third value: the change may be against that. */
+		{ "| test | base | patched | new | delta |\n|---|---|---|---|---|\n"
+		  "| a | 1000 | 1100 | 1900 | +30% |\n| b | 1000 | 1300 | 1800 | +70% |\n",
+		  2, 0, 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(cases); i++) {
+		struct found f = look(cases[i].text);
+
+		assert_int_equal(f.check.percents.n, cases[i].n);
+		assert_int_equal(count_of(&f, KAB_CHECK_INCONSISTENT), cases[i].wrong);
+		assert_int_equal(count_of(&f, KAB_CHECK_NOT_RECOMPUTABLE), cases[i].unknown);
+		forget(&f);
+	}
+}
+
+/* As kab report prints it: the head of the interval has no column. (10.025-9.029)/10.025 = 9.935 %. */
+static void a_table_of_our_own(void **state)
+{
+	struct found f =
+		look("c: value (s), LOWER is better, n=6 boots x 1\n"
+		     "gain = (base-test)/base, + is better; +/- is the CV over boot means\n\n"
+		     "case             base         patched    gain            95% CI\n"
+		     "c     10.025 +/- 0.2%  9.029 +/- 0.2%  +9.94% I [+9.68, +10.19]\n"
+		     "d     20.000 +/- 0.2% 21.000 +/- 0.2%  -5.00% R [-5.20, -4.80]\n");
+	const struct kab_check_statistic *s = f.check.statistics.v;
+
+	(void)state;
+	assert_int_equal(f.tables.n, 1);
+	assert_string_equal(f.tables.v[0].cols[0].head, "base");
+	assert_int_equal(f.check.percents.n, 2);
+	assert_string_equal(f.check.percents.v[0].column_label, "gain");
+	assert_int_equal(f.check.percents.v[0].convention, 'A');
+	assert_int_equal(count_of(&f, KAB_CHECK_EXACT), 2);
+	assert_int_equal(f.check.statistics.n, 2);
+	assert_string_equal(s[0].base, "base");
+	assert_string_equal(s[0].column, "patched");
+	assert_float_equal(s[0].gain_pct, 9.9351621, 1e-6);
+	assert_float_equal(s[1].gain_pct, -5, 1e-9);
+	forget(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +355,8 @@ int main(void)
 		cmocka_unit_test(the_robots_layout),
 		cmocka_unit_test(deviations),
 		cmocka_unit_test(rows_of_the_author),
+		cmocka_unit_test(most_rows_are_wrong),
+		cmocka_unit_test(a_table_of_our_own),
 		cmocka_unit_test(any_prefix),
 	};
 
