@@ -13,6 +13,14 @@
 #include "engine/probe.h"
 #include "model/expr.h"
 
+/* Where kab boots, one release with two command lines is two kernels. */
+static bool told_apart_by_boot(const struct kab_lab_host *host, const struct kab_kernel *a,
+			       const struct kab_kernel *b)
+{
+	return host->boot != KAB_BOOT_NONE &&
+	       strcmp(a->cmdline ? a->cmdline : "", b->cmdline ? b->cmdline : "") != 0;
+}
+
 static void check_kernels(const struct kab_engine_new *what, size_t h, struct kab_strv *problems)
 {
 	const struct kab_facts *facts = &what->facts[h];
@@ -41,7 +49,8 @@ static void check_kernels(const struct kab_engine_new *what, size_t h, struct ka
 				what->hosts[h]->name, kernel->label);
 		if (!kab_kernel_matches(kernel, facts, NULL))
 			continue;
-		if (first && !kab_kernel_same_spec(first, kernel))
+		if (first && !kab_kernel_same_spec(first, kernel) &&
+		    !told_apart_by_boot(what->hosts[h], first, kernel))
 			kab_strv_addf(
 				problems,
 				"host '%s': kernels '%s' and '%s' are both the one that runs (%s); "

@@ -102,6 +102,16 @@ class Faults:
         self.does_not_boot("no-network", ["boots, not reachable"],
                            self.kernel("bad", self.test, "module_blacklist=virtio_net"), deadline=60, base=False)
 
+    def two_command_lines(self):
+        """One release with two command lines is two kernels, also when the host runs that release."""
+        lab = self.lab
+        suite = lab.suite("lines", repeat={"boots": 1, "iterations": 1})
+        for name in ("lines", "again"):
+            lab.run(*self.run_args(suite, name, self.kernel("plain", self.test),
+                                   self.kernel("slow", self.test, "slub_debug=FZ")), status=0)
+            lines = {k: c for _, k, _, _, _, c, _ in lab.boots(name)}
+            check("slub_debug=FZ" in lines["slow"] and "slub_debug" not in lines["plain"], lines)
+
     # ---- the wrong kernel ----
     def read_back(self):
         """Something swallows the choice: what is read back differs, so there is no restart at all."""
@@ -273,7 +283,7 @@ class Faults:
 
 
 QUICK = ["second_controller", "read_back", "panic_halted", "reset", "killed_while_down"]
-LONG = QUICK + ["panic_restarts", "hang", "no_network", "default_boots", "wrong_mark", "going_down", "power_cut",
+LONG = QUICK + ["two_command_lines", "panic_restarts", "hang", "no_network", "default_boots", "wrong_mark", "going_down", "power_cut",
                 "clock", "quiet"]
 
 
