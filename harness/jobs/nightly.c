@@ -494,6 +494,22 @@ static void plan_head(struct kab_night *night)
 	kab_buf_adds(out, "Plan:\n");
 }
 
+/* Few boots were asked for: what that means is said before the night, not found in its intervals. */
+static void say_few_boots(struct kab_night *night)
+{
+	char *text kab_autofree = NULL;
+
+	if (!night->c->min_boots_lowered)
+		return;
+	text = kab_xasprintf(
+		"'boots' is %d, and 'min_boots' with it: fewer than its default of %d, "
+		"small changes will not be seen",
+		night->c->boots, KAB_NIGHTLY_MIN_BOOTS);
+	kab_log(night->env->log, KAB_LOG_INFO, "%s", text);
+	if (night->env->dry_run && night->env->plan_text)
+		kab_buf_addf(night->env->plan_text, "  %s\n", text);
+}
+
 /* All that is done in a window. */
 static int go(struct kab_night *night, struct kab_nightly_result *ret, struct kab_err *err)
 {
@@ -521,6 +537,7 @@ static int go(struct kab_night *night, struct kab_nightly_result *ret, struct ka
 	}
 	if (night->env->dry_run)
 		plan_head(night);
+	say_few_boots(night);
 	if (kab_night_find_hosts(night, err) < 0)
 		return -1;
 	if (night->env->dry_run)

@@ -329,7 +329,7 @@ static int load_numbers(struct kab_nightly *n, const struct kab_json *root, stru
 	int64_t boots, min_boots, confirm, quarantine, keep, logs;
 
 	if (kab_json_int(root, "boots", 1, 1000, 0, &boots, err) < 0 ||
-	    kab_json_int(root, "min_boots", 2, 1000, 5, &min_boots, err) < 0 ||
+	    kab_json_int(root, "min_boots", 2, 1000, KAB_NIGHTLY_MIN_BOOTS, &min_boots, err) < 0 ||
 	    kab_json_int(root, "confirm_boots", 2, 1000, 8, &confirm, err) < 0 ||
 	    kab_json_int(root, "quarantine_after", 1, 100, 2, &quarantine, err) < 0 ||
 	    kab_json_int(root, "keep_kernels", 0, 1000, 10, &keep, err) < 0 ||
@@ -341,6 +341,7 @@ static int load_numbers(struct kab_nightly *n, const struct kab_json *root, stru
 		if (kab_json_get(root, "min_boots").value)
 			return kab_json_fail(&child, err, "'boots' is less than 'min_boots'");
 		min_boots = boots;
+		n->min_boots_lowered = true;
 	}
 	n->boots = (int)boots;
 	n->min_boots = (int)min_boots;

@@ -77,6 +77,9 @@ struct kab_mail_account {
 	char *user, *password_file, *ca_file; /* NULL: none */
 };
 
+/* Default of min_boots: with fewer boots a verdict has little to go on. */
+#define KAB_NIGHTLY_MIN_BOOTS 5
+
 struct kab_nightly {
 	char *name; /* the tree */
 	char *file; /* where it was read, absolute */
@@ -98,6 +101,7 @@ struct kab_nightly {
 	double margin_s; /* nothing is planned into the last seconds of a window */
 	int boots; /* per kernel; 0: as the suite says */
 	int min_boots; /* cutting stops here */
+	bool min_boots_lowered; /* from its default, to boots */
 	int confirm_boots;
 	int quarantine_after; /* failed nights in a row */
 	int keep_kernels; /* of earlier nights that stay on a host and in the state folder */

@@ -173,6 +173,20 @@ class Windows(nightly_lib.Files):
         self.assertIn("Nothing was run.", r.out)
         self.assertEqual(self.sql("SELECT count(*) FROM run"), [(0,)])
 
+    def test_few_boots_are_said(self):
+        self.file([self.synthetic()], boots=3, min_boots=None)
+        self.kernel("v2")
+        said = "'boots' is 3, and 'min_boots' with it: fewer than its default of 5"
+        r = self.kab("nightly", self.path("mainline.json"), "--now", "--dry-run")
+        self.assertIn(said, r.out, r.err)
+        self.assertRegex(r.out, "local: 3 boots of 2 kernels")
+        self.file([self.synthetic()], boots=5, min_boots=None)
+        self.assertNotIn("min_boots", self.kab("nightly", self.path("mainline.json"), "--now", "--dry-run").out)
+        self.file([self.synthetic()], boots=3, min_boots=5)
+        r = self.kab("nightly", self.path("mainline.json"), "--now", "--dry-run")
+        self.assertEqual((r.status, r.out), (3, ""))
+        self.assertRegex(r.err, r"mainline.json: \$\.boots: 'boots' is less than 'min_boots'")
+
     def test_end_of_the_window_stops_the_run(self):
         self.file([self.synthetic(sleep_s=1)], repeat={"boots": 30, "iterations": 2}, boots=30, min_boots=30,
                   window={"start": "00:00", "end": "00:01", "margin_min": 0})
