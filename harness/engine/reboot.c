@@ -170,8 +170,10 @@ static int wait_for_return(struct attempt *a, int64_t deadline_ns, bool cycled, 
 			    strcmp(kab_facts_get(&lane->facts, "boot_id"), a->old_boot_id))
 				return 0;
 		}
-		if (err->code == KAB_ERR_CANCELLED || err->code == KAB_ERR_AUTH)
+		if (err->code == KAB_ERR_CANCELLED)
 			return -1;
+		/* It let us in before: while it comes up or goes down it may not (nologin, another
+		 * sshd in its initrd), and then it does. */
 		kab_lane_disconnect(lane);
 		if (kab_now_mono_ns() >= deadline_ns || (!cycled && is_halted(a)))
 			return kab_err_set(err, KAB_ERR_TIMEOUT, "did not come back");
@@ -209,7 +211,7 @@ static int bring_back(struct attempt *a, struct kab_err *err)
 	a->restarted_ns = kab_now_mono_ns();
 	if (wait_for_return(a, kab_deadline_s(deadline_s), true, &why) == 0)
 		return 0;
-	if (why.code == KAB_ERR_CANCELLED || why.code == KAB_ERR_AUTH) {
+	if (why.code == KAB_ERR_CANCELLED) {
 		*err = why;
 		return -1;
 	}

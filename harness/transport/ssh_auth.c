@@ -104,6 +104,11 @@ static int judge(struct auth *a, int rc, const char *path, const struct kab_err 
 	if (rc == LIBSSH2_ERROR_SOCKET_DISCONNECT || rc == LIBSSH2_ERROR_SOCKET_RECV ||
 	    rc == LIBSSH2_ERROR_SOCKET_SEND || (said && strstr(said, "Waiting for"))) {
 		a->s->dead = true;
+		/* No server ends it after one key: it is going down, or the link is. */
+		if (a->tries < 2)
+			return kab_err_set(err, KAB_ERR_CONNECT,
+					   "host '%s': the connection broke during the login",
+					   a->s->base.ep->name);
 		return kab_err_set(
 			err, KAB_ERR_AUTH,
 			"host '%s': the server hung up after %d keys; name the right one "
