@@ -43,7 +43,10 @@ int kab_guard_files(const char *path, struct kab_err *err)
 
 		if (lstat(name, &st))
 			continue;
-		if (!S_ISREG(st.st_mode) || names_super_journal(name))
+		/* Only the rollback journal is opened: locks of this process on the others would be
+		 * gone when it is closed. */
+		if (!S_ISREG(st.st_mode) ||
+		    (!strcmp(beside[i], "-journal") && names_super_journal(name)))
 			return kab_err_set(err, KAB_ERR_STORE,
 					   "'%s' beside the database is not what kab leaves there "
 					   "(%s): who made it? The database is not opened with it",

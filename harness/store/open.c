@@ -105,30 +105,63 @@ struct header {
 	bool empty, wal, short_file;
 };
 
+/*
+ * The first bytes of a database through SQLite's own access to files: a process that closes a file
+ * loses all of its locks on it (POSIX), and there may be another connection of ours. SQLite closes
+ * late where that matters. n bytes, or -1 with *ret_errno.
+ */
+static int read_start(const char *path, unsigned char *buf, int n, int *ret_errno)
+{
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	kab_autofree char *full = kab_xcalloc(1, (size_t)vfs->mxPathname + 1);
+	kab_autofree sqlite3_file *file = kab_xcalloc(1, (size_t)vfs->szOsFile);
+	sqlite3_filename name;
+	int rc = vfs->xFullPathname(vfs, path, vfs->mxPathname, full), flags = 0;
+
+	/* A warning tells of a link on the way. */
+	if ((rc & 0xff) != SQLITE_OK) {
+		*ret_errno = ENAMETOOLONG;
+		return -1;
+	}
+	name = sqlite3_create_filename(full, "", "", 0, NULL);
+	if (!name)
+		abort();
+	errno = 0;
+	rc = vfs->xOpen(vfs, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, &flags);
+	if (rc == SQLITE_OK && n > 0)
+		rc = file->pMethods->xRead(file, buf, n, 0);
+	*ret_errno = errno ? errno : EIO;
+	if (file->pMethods)
+		file->pMethods->xClose(file);
+	sqlite3_free_filename(name);
+	return rc == SQLITE_OK ? n : -1;
+}
+
 /* 0 with *ret, or -1: it cannot be read, or is no database. A missing file is empty. */
 static int read_header(const char *path, struct header *ret, struct kab_err *err)
 {
 	unsigned char h[100];
 	struct stat st;
 	int64_t page;
-	ssize_t n;
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO would block */
+	int n = 0, why = 0;
 
 	*ret = (struct header){ .empty = true };
-	if (fd < 0)
+	if (stat(path, &st))
 		return errno == ENOENT ? 0
 				       : kab_err_errno(err, KAB_ERR_STORE,
 						       "cannot read database '%s'", path);
-	if (fstat(fd, &st)) {
-		kab_err_errno(err, KAB_ERR_STORE, "cannot read database '%s'", path);
-		close(fd);
-		return -1;
+	/* Before it is opened: a FIFO would block. */
+	if (S_ISREG(st.st_mode))
+		n = read_start(path, h,
+			       st.st_size < (off_t)sizeof(h) ? (int)st.st_size : (int)sizeof(h),
+			       &why);
+	if (n < 0) {
+		errno = why;
+		return kab_err_errno(err, KAB_ERR_STORE, "cannot read database '%s'", path);
 	}
-	n = pread(fd, h, sizeof(h), 0);
-	close(fd);
 	if (S_ISREG(st.st_mode) && n == 0)
 		return 0;
-	if (!S_ISREG(st.st_mode) || n < (ssize_t)sizeof(h) || memcmp(h, "SQLite format 3", 16))
+	if (!S_ISREG(st.st_mode) || n < (int)sizeof(h) || memcmp(h, "SQLite format 3", 16))
 		return kab_err_set(err, KAB_ERR_STORE,
 				   "'%s' is not a kab database%s; name another with --db", path,
 				   S_ISREG(st.st_mode) ? "" : " (not even a file)");

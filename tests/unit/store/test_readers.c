@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One writer, and readers beside it: threads on the same handle, and handles (as other programs
  * have) of their own. Each thing read is of one moment; nobody is told "locked". */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "fixture.h"
@@ -170,11 +173,53 @@ static void test_writers(void **state)
 	free(runs);
 }
 
+/* Does another process see a lock of ours on these bytes? */
+static bool locked(const char *path, off_t from, off_t n)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		struct flock lock = {
+			.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = from, .l_len = n
+		};
+		int fd = open(path, O_RDWR | O_CLOEXEC);
+
+		_exit(fd < 0 || fcntl(fd, F_GETLK, &lock) < 0 ? 2 : lock.l_type != F_UNLCK);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return WEXITSTATUS(status) == 1;
+}
+
+/* A second handle of this process comes and goes: the locks of the first one stay, or another program
+ * takes the database for unused and deletes its log. */
+static void test_locks_stay(void **state)
+{
+	struct fixture *f = *state;
+	kab_autofree char *shm = kab_xasprintf("%s-shm", f->path);
+	struct kab_store *other;
+
+	/* Where SQLite locks: bytes 2^30 of the database, 120 to 128 of the index of the log. */
+	assert_true(locked(f->path, 1 << 30, 512));
+	assert_true(locked(shm, 120, 9));
+	for (int i = 0; i < 2; i++) {
+		OK(f,
+		   kab_store_open(f->path, i ? KAB_STORE_WRITE : KAB_STORE_READ, &other, &f->err));
+		assert_true(locked(f->path, 1 << 30, 512));
+		assert_true(locked(shm, 120, 9));
+		kab_store_close(other);
+		assert_true(locked(f->path, 1 << 30, 512));
+		assert_true(locked(shm, 120, 9));
+	}
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { T(test_readers), T(test_writers) };
+	const struct CMUnitTest tests[] = { T(test_readers), T(test_writers), T(test_locks_stay) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
