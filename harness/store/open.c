@@ -124,8 +124,10 @@ static int read_start(const char *path, unsigned char *buf, int n, int *ret_errn
 		return -1;
 	}
 	name = sqlite3_create_filename(full, "", "", 0, NULL);
-	if (!name)
-		abort();
+	if (!name) {
+		*ret_errno = ENOMEM;
+		return -1;
+	}
 	errno = 0;
 	rc = vfs->xOpen(vfs, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, &flags);
 	if (rc == SQLITE_OK && n > 0)
