@@ -12,8 +12,8 @@ import fault_lib
 class Target(fault_lib.Hosts):
     def small_disk(self, host, size):
         """A folder in the world of that host."""
-        self.inside(host, "mkdir -p /root/work && mount -t tmpfs -o size=%s none /root/work" % size)
-        return "/root/work/kab"
+        self.inside(host, "mkdir -p /root/small && mount -t tmpfs -o size=%s none /root/small" % size)
+        return "/root/small/kab"
 
     def inside(self, host, script):
         r = subprocess.run(["nsenter", "-t", str(host.pid()), "-m", "sh", "-c", script],
