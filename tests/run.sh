@@ -10,7 +10,7 @@ fuzz_s=${KAB_FUZZ_SECONDS:-100}
 unset KAB_FUZZ_SECONDS # kab would warn that it does not know it
 presets="release asan tsan"
 # Many tests wait for most of their time.
-jobs=$(($(nproc) + 1))
+jobs=$(($(nproc) + 4))
 
 usage() {
 	cat <<TEXT
@@ -19,7 +19,7 @@ usage: tests/run.sh [--quick] [--plain] [--only REGEX] [--jobs N]
   --quick        leave out what takes minutes: emulated hosts, the calibration of the statistics, fuzzing
   --plain        without the sanitizers and the fuzzers
   --only REGEX   tests whose names match
-  --jobs N       so many at a time (one more than there are CPUs)
+  --jobs N       so many at a time (four more than there are CPUs)
 
 Fuzzing takes 100 seconds, or KAB_FUZZ_SECONDS, for all fuzzers together (0: none).
 Installs what the tests need when root; otherwise it prints the line to run. Tests that cannot run here
@@ -94,7 +94,9 @@ if [ -z "$quick$only" ] && [ "$presets" != release ] && [ "$fuzz_s" -gt 0 ]; the
 	tests/fuzz/fuzz.sh --total "$fuzz_s" || { [ $? -eq 77 ] || status=1; }
 	say "fuzzing took $(($(date +%s) - begin)) s"
 fi
-for preset in $presets; do
+# run_tests PRESET: its tests, by ctest.
+run_tests() {
+	preset=$1
 	dir=build/$preset
 	rm -f "$dir/junit.xml"
 	set -- --test-dir "$dir" --output-on-failure --output-junit junit.xml -j "$jobs" ${only:+-R "$only"}
@@ -114,9 +116,32 @@ for preset in $presets; do
 	echo
 	say "tests of the $preset build"
 	begin=$(date +%s)
+	failed=0
 	# shellcheck disable=SC2086 # two words or none
-	$under ctest "$@" || status=1
+	$under ctest "$@" || failed=1
 	say "tests of the $preset build took $(($(date +%s) - begin)) s"
+	return $failed
+}
+
+beside=
+# shellcheck disable=SC2046 # numbers
+trap '[ -z "$beside" ] || kill $(cat "/proc/$beside/task/$beside/children") 2>/dev/null' EXIT
+trap 'exit 130' HUP INT TERM
+for preset in $presets; do
+	case $preset in
+	asan)
+		# The few tests of the tsan build wait for links most of the time: beside these.
+		run_tests tsan >build/tsan/tests.log 2>&1 &
+		beside=$!
+		run_tests asan || status=1
+		;;
+	tsan)
+		wait "$beside" || status=1
+		beside=
+		cat build/tsan/tests.log
+		;;
+	*) run_tests "$preset" || status=1 ;;
+	esac
 done
 echo
 # shellcheck disable=SC2046,SC2086 # words
