@@ -274,7 +274,11 @@ void kab_labels_cells(const struct kab_labels *l, const struct kab_judged_row *r
 	}
 }
 
-char *kab_labels_text(const struct kab_labels *l, const struct kab_judged_row *row)
+/* How a value of a sweep is written: "groups=4", "4-groups", "4". */
+enum label_form { KEY_EQUALS_VALUE, VALUE_KEY, VALUE_ALONE };
+
+static char *label(const struct kab_labels *l, const struct kab_judged_row *row,
+		   enum label_form form)
 {
 	struct kab_strv kab_autostrv parts = KAB_STRV_INIT;
 
@@ -292,35 +296,9 @@ char *kab_labels_text(const struct kab_labels *l, const struct kab_judged_row *r
 		if (l->hide[i])
 			continue;
 		value = value_of(row->data->row_key, i);
-		kab_strv_addf(&parts, "%s=%s", l->keys.v[i], value);
-		free(value);
-	}
-	if (l->whole_key && *row->data->row_key)
-		kab_strv_add(&parts, row->data->row_key);
-	if (l->metric)
-		kab_strv_add(&parts, row->data->metric);
-	return kab_strv_join(&parts, " ");
-}
-
-char *kab_labels_load(const struct kab_labels *l, const struct kab_judged_row *row, bool with_keys)
-{
-	struct kab_strv kab_autostrv parts = KAB_STRV_INIT;
-
-	if (l->host)
-		kab_strv_add(&parts, row->data->host);
-	if (l->condition && *row->data->condition)
-		kab_strv_add(&parts, row->data->condition);
-	if (l->case_name)
-		kab_strv_add(&parts, row->data->case_name);
-	if (l->part)
-		kab_strv_take(&parts, part_of(row->data->metric));
-	for (size_t i = 0; i < l->keys.n; i++) {
-		char *value;
-
-		if (l->hide[i])
-			continue;
-		value = value_of(row->data->row_key, i);
-		if (with_keys)
+		if (form == KEY_EQUALS_VALUE)
+			kab_strv_addf(&parts, "%s=%s", l->keys.v[i], value);
+		else if (form == VALUE_KEY)
 			kab_strv_addf(&parts, "%s-%s", value, l->keys.v[i]);
 		else
 			kab_strv_add(&parts, value);
@@ -328,7 +306,19 @@ char *kab_labels_load(const struct kab_labels *l, const struct kab_judged_row *r
 	}
 	if (l->whole_key && *row->data->row_key)
 		kab_strv_add(&parts, row->data->row_key);
-	return kab_strv_join(&parts, "/");
+	if (l->metric && form == KEY_EQUALS_VALUE)
+		kab_strv_add(&parts, row->data->metric);
+	return kab_strv_join(&parts, form == KEY_EQUALS_VALUE ? " " : "/");
+}
+
+char *kab_labels_text(const struct kab_labels *l, const struct kab_judged_row *row)
+{
+	return label(l, row, KEY_EQUALS_VALUE);
+}
+
+char *kab_labels_load(const struct kab_labels *l, const struct kab_judged_row *row, bool with_keys)
+{
+	return label(l, row, with_keys ? VALUE_KEY : VALUE_ALONE);
 }
 
 struct kab_column *kab_view_column(struct kab_table *t, enum kab_role role, size_t k,

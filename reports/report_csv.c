@@ -3,48 +3,27 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "reports/number.h"
 #include "reports/report.h"
 
-static void field(struct kab_buf *out, const char *s)
+static void comma(struct kab_buf *out)
 {
 	if (out->len && out->data[out->len - 1] != '\n')
 		kab_buf_addc(out, ',');
-	if (!s)
-		return;
-	if (!strpbrk(s, ",\"\r\n")) {
-		kab_buf_adds(out, s);
-		return;
-	}
-	kab_buf_addc(out, '"');
-	for (; *s; s++) {
-		if (*s == '"')
-			kab_buf_addc(out, '"');
-		kab_buf_addc(out, *s);
-	}
-	kab_buf_addc(out, '"');
 }
 
-/* A text that a spreadsheet would take for a formula, and carry out, gets an apostrophe before it. */
 static void text(struct kab_buf *out, const char *s)
 {
-	struct kab_buf kab_autobuf safe = KAB_BUF_INIT;
-
-	if (!s || !*s || !strchr("=+-@\t\r", *s)) {
-		field(out, s);
-		return;
-	}
-	kab_buf_addf(&safe, "'%s", s);
-	field(out, kab_buf_str(&safe));
+	comma(out);
+	kab_text_csv(out, s);
 }
 
 static void number(struct kab_buf *out, double value)
 {
-	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
-
+	comma(out);
 	if (isfinite(value))
-		kab_number_shortest(&buf, value);
-	field(out, kab_buf_str(&buf));
+		kab_number_shortest(out, value);
 }
 
 static void whole(struct kab_buf *out, size_t n)

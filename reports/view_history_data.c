@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "reports/number.h"
 #include "reports/view_history.h"
 
@@ -54,19 +55,7 @@ static void csv_text(struct kab_buf *out, const char *s, bool first)
 {
 	if (!first)
 		kab_buf_addc(out, ',');
-	if (!s)
-		return;
-	if (!strpbrk(s, ",\"\r\n")) {
-		kab_buf_adds(out, s);
-		return;
-	}
-	kab_buf_addc(out, '"');
-	for (; *s; s++) {
-		if (*s == '"')
-			kab_buf_addc(out, '"');
-		kab_buf_addc(out, *s);
-	}
-	kab_buf_addc(out, '"');
+	kab_text_csv(out, s);
 }
 
 static void csv_number(struct kab_buf *out, double value)

@@ -55,6 +55,23 @@ const struct kab_runner *kab_runner_find(const char *name)
 	return NULL;
 }
 
+const struct kab_runner *kab_runner_get(const char *name, struct kab_err *err)
+{
+	const struct kab_runner *runner = kab_runner_find(name);
+	struct kab_strv names kab_autostrv = KAB_STRV_INIT;
+	const char *near;
+
+	if (runner)
+		return runner;
+	for (size_t i = 0; i < kab_runners_n; i++)
+		kab_strv_add(&names, kab_runners[i]->name);
+	near = kab_text_nearest(name, (const char *const *)kab_strv_argv(&names));
+	kab_err_set(err, KAB_ERR_NOT_FOUND, "no runner '%s'; %s%s%s", name,
+		    near ? "did you mean '" : "'kab runners' lists them", near ? near : "",
+		    near ? "'?" : "");
+	return NULL;
+}
+
 /* Each '*' of the pattern stands for one or more characters. */
 static bool name_matches(const char *pattern, const char *name)
 {

@@ -118,6 +118,8 @@ extern const struct kab_runner *const kab_runners[];
 extern const size_t kab_runners_n;
 /* NULL when there is none of that name. */
 const struct kab_runner *kab_runner_find(const char *name);
+/* As kab_runner_find; NULL with a NOT_FOUND error that names the nearest one. */
+const struct kab_runner *kab_runner_get(const char *name, struct kab_err *err);
 /* The metric of that name (families included), or NULL. */
 const struct kab_metric_def *kab_runner_metric(const struct kab_runner *runner, const char *name);
 /* What is measured around every invocation, whatever the runner. */

@@ -120,6 +120,24 @@ size_t kab_text_show(struct kab_buf *buf, const char *bytes, size_t n, bool more
 	return n;
 }
 
+void kab_text_csv(struct kab_buf *buf, const char *s)
+{
+	const char *quote;
+
+	if (!s || !*s)
+		return;
+	quote = strpbrk(s, ",\"\r\n") ? "\"" : "";
+	kab_buf_adds(buf, quote);
+	if (strchr("=+-@'\t\r", *s))
+		kab_buf_addc(buf, '\'');
+	for (; *s; s++) {
+		if (*s == '"')
+			kab_buf_addc(buf, '"');
+		kab_buf_addc(buf, *s);
+	}
+	kab_buf_adds(buf, quote);
+}
+
 bool kab_text_is_plain(const char *s)
 {
 	struct kab_buf kab_autobuf buf = KAB_BUF_INIT;

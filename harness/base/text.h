@@ -21,6 +21,12 @@ void kab_text_escape_line(struct kab_buf *buf, const char *text);
  * of a sequence at the end is left over. Returns how many bytes were taken.
  */
 size_t kab_text_show(struct kab_buf *buf, const char *bytes, size_t n, bool more);
+/*
+ * One field of CSV (RFC 4180), without the comma; NULL is an empty one. A spreadsheet takes text that
+ * begins with one of = + - @ TAB CR for a formula and carries it out: such text, and text that begins
+ * with an apostrophe, gets an apostrophe before it, which `kab import` takes off again. Not for numbers.
+ */
+void kab_text_csv(struct kab_buf *buf, const char *s);
 /* Text that kab_text_escape leaves as it is; the same without LF and TAB. "" is both. */
 bool kab_text_is_plain(const char *s);
 bool kab_text_is_line(const char *s);

@@ -42,6 +42,23 @@ const char *kab_args_nth(const struct kab_args *args, const char *name, size_t n
 	return NULL;
 }
 
+int kab_args_params(const struct kab_args *args, struct kab_params *params, struct kab_err *err)
+{
+	const char *text;
+
+	for (size_t i = 0; (text = kab_args_nth(args, "param", i)); i++) {
+		const char *equals = strchr(text, '=');
+		char *name kab_autofree = NULL;
+
+		if (!equals || equals == text)
+			return kab_err_set(err, KAB_ERR_USAGE,
+					   "option '--param' takes NAME=VALUE, not '%s'", text);
+		name = kab_xstrndup(text, (size_t)(equals - text));
+		kab_params_set(params, name, equals + 1);
+	}
+	return 0;
+}
+
 const char *kab_args_get(const struct kab_args *args, const char *name)
 {
 	for (size_t i = args->n; i > 0; i--)

@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/strv.h"
+#include "model/params.h"
 #include "store/store.h"
 
 enum kab_exit {
@@ -85,6 +86,8 @@ bool kab_args_flag(const struct kab_args *args, const char *name);
 const char *kab_args_get(const struct kab_args *args, const char *name); /* last given, or NULL */
 /* i-th value of a repeatable option in the order given, or NULL. */
 const char *kab_args_nth(const struct kab_args *args, const char *name, size_t i);
+/* Every --param NAME=VALUE into *params; USAGE for anything else. */
+int kab_args_params(const struct kab_args *args, struct kab_params *params, struct kab_err *err);
 /* Integer or number in [min, max], `missing` when not given; USAGE error otherwise. A trailing '%'
  * is allowed for numbers. */
 int kab_args_int(const struct kab_args *args, const char *name, int64_t min, int64_t max,

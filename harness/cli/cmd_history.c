@@ -240,10 +240,10 @@ static size_t series_end(const struct kab_point_list *points, size_t i)
 	return end;
 }
 
-typedef void each_fn(const struct kab_history_view *view, struct kab_buf *out, size_t nth);
+typedef void each_fn(const struct kab_history_view *view, void *out, size_t nth);
 
 /* draws: as in struct kab_history_opts. */
-static void each_series(const struct shown *s, uint64_t draws, each_fn *fn, struct kab_buf *out)
+static void each_series(const struct shown *s, uint64_t draws, each_fn *fn, void *out)
 {
 	const struct kab_history_opts opts = { .draws = draws };
 	size_t nth = 0;
@@ -265,28 +265,28 @@ static void each_series(const struct shown *s, uint64_t draws, each_fn *fn, stru
 	}
 }
 
-static void put_text(const struct kab_history_view *view, struct kab_buf *out, size_t nth)
+static void put_text(const struct kab_history_view *view, void *out, size_t nth)
 {
 	if (nth)
 		kab_buf_adds(out, "\n");
 	kab_history_text(view, out);
 }
 
-static void put_csv(const struct kab_history_view *view, struct kab_buf *out, size_t nth)
+static void put_csv(const struct kab_history_view *view, void *out, size_t nth)
 {
 	if (!nth)
 		kab_history_csv_head(out);
 	kab_history_csv(view, out);
 }
 
-static void put_json(const struct kab_history_view *view, struct kab_buf *out, size_t nth)
+static void put_json(const struct kab_history_view *view, void *out, size_t nth)
 {
 	kab_buf_adds(out, nth ? ",\n" : "");
 	kab_history_json(view, out);
 }
 
 /* Many series: a line each, then what is open. */
-static void put_line(const struct kab_history_view *view, struct kab_buf *out, size_t nth)
+static void put_line(const struct kab_history_view *view, void *out, size_t nth)
 {
 	const struct kab_point *last = &view->points[view->n - 1];
 	kab_autofree char *name = kab_series_id_name(&last->series);
@@ -387,27 +387,20 @@ static void plot_series(const struct kab_history_view *v, struct kab_plot *plot)
 	}
 }
 
+static void put_plot(const struct kab_history_view *view, void *out, size_t nth)
+{
+	struct kab_plots *plots = out;
+
+	(void)nth;
+	plot_series(view, KAB_PUSH(plots));
+}
+
 static int draw(struct kab_cli *cli, const struct shown *s, struct kab_err *err)
 {
-	const struct kab_history_opts opts = { 0 };
 	struct kab_plots plots = { 0 };
 	int rc;
 
-	for (size_t i = 0, end; i < s->points.n; i = end) {
-		struct kab_segments segments;
-		struct kab_history_view view = { .points = s->points.v + i,
-						 .segments = &segments,
-						 .changes = &s->changes,
-						 .notes = &s->notes,
-						 .tree = s->tree,
-						 .since = kab_args_get(s->args, "since") };
-
-		end = series_end(&s->points, i);
-		view.n = end - i;
-		kab_history_segments(view.points, view.n, &s->notes, &s->changes, &opts, &segments);
-		plot_series(&view, KAB_PUSH(&plots));
-		kab_segments_release(&segments);
-	}
+	each_series(s, 0, put_plot, &plots);
 	rc = kab_picture_draw(cli, plots.v, plots.n, KAB_PLOT_SVG, NULL, err);
 	kab_plots_release(&plots);
 	return rc;

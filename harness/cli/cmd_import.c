@@ -33,23 +33,6 @@ static int read_csv(const struct kab_args *args, struct kab_import *ret, struct 
 			      ret, err);
 }
 
-static int read_params(const struct kab_args *args, struct kab_params *params, struct kab_err *err)
-{
-	const char *text;
-
-	for (size_t i = 0; (text = kab_args_nth(args, "param", i)); i++) {
-		const char *equals = strchr(text, '=');
-		char *name kab_autofree = NULL;
-
-		if (!equals || equals == text)
-			return kab_err_set(err, KAB_ERR_USAGE,
-					   "option '--param' takes NAME=VALUE, not '%s'", text);
-		name = kab_xstrndup(text, (size_t)(equals - text));
-		kab_params_set(params, name, equals + 1);
-	}
-	return 0;
-}
-
 static void tell(void *ctx, size_t done, size_t all)
 {
 	struct kab_cli *cli = ctx;
@@ -79,7 +62,7 @@ static int read_format(struct kab_cli *cli, const struct kab_args *args, const c
 		.ctx = cli,
 	};
 	int64_t exit_status;
-	int rc = read_params(args, &params, err);
+	int rc = kab_args_params(args, &params, err);
 
 	if (!rc)
 		rc = kab_args_int(args, "exit-status", 0, 255, KAB_EXIT_UNKNOWN, &exit_status, err);

@@ -69,43 +69,6 @@ static void add_result(struct kab_buf *out, const struct kab_runner *runner,
 	kab_buf_adds(out, "}\n");
 }
 
-static int read_params(const struct kab_args *args, struct kab_params *params, struct kab_err *err)
-{
-	const char *text;
-
-	for (size_t i = 0; (text = kab_args_nth(args, "param", i)); i++) {
-		const char *equals = strchr(text, '=');
-		char *name kab_autofree = NULL;
-
-		if (!equals || equals == text)
-			return kab_err_set(err, KAB_ERR_USAGE,
-					   "option '--param' takes NAME=VALUE, not '%s'", text);
-		name = kab_xstrndup(text, (size_t)(equals - text));
-		kab_params_set(params, name, equals + 1);
-	}
-	return 0;
-}
-
-static const struct kab_runner *find_runner(const char *name, struct kab_err *err)
-{
-	const struct kab_runner *runner = kab_runner_find(name);
-	struct kab_strv names kab_autostrv = KAB_STRV_INIT;
-	const char *near;
-
-	if (runner)
-		return runner;
-	for (size_t i = 0; i < kab_runners_n; i++)
-		kab_strv_add(&names, kab_runners[i]->name);
-	near = kab_text_nearest(name, (const char *const *)kab_strv_argv(&names));
-	if (near)
-		kab_err_set(err, KAB_ERR_NOT_FOUND, "no runner '%s'; did you mean '%s'?", name,
-			    near);
-	else
-		kab_err_set(err, KAB_ERR_NOT_FOUND, "no runner '%s'; 'kab runners' lists them",
-			    name);
-	return NULL;
-}
-
 static int run(struct kab_cli *cli, const struct kab_args *args)
 {
 	const char *file = kab_args_at(args, 1);
@@ -120,8 +83,8 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 	int64_t exit_status;
 	int rc = -1;
 
-	runner = find_runner(kab_args_at(args, 0), &err);
-	if (!runner || read_params(args, &params, &err) ||
+	runner = kab_runner_get(kab_args_at(args, 0), &err);
+	if (!runner || kab_args_params(args, &params, &err) ||
 	    kab_runner_check_params(runner, &params, &err) ||
 	    kab_args_int(args, "exit-status", 0, 255, KAB_EXIT_UNKNOWN, &exit_status, &err) ||
 	    kab_file_read(file ? file : "-", &input, &err)) {

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/strv.h"
+#include "transport/transport.h"
 
 /* Words of a shell line: blanks part them; '...' and \c are what our own quoting makes. */
 static void split_words(const char *line, struct kab_strv *ret)
@@ -34,25 +35,6 @@ static void split_words(const char *line, struct kab_strv *ret)
 	}
 	if (any)
 		kab_strv_add(ret, kab_buf_str(&word));
-}
-
-/* Only words that a shell would change are quoted; a ' is left and entered again around it. */
-static void add_word(struct kab_buf *buf, const char *word)
-{
-	if (buf->len)
-		kab_buf_addc(buf, ' ');
-	if (*word && !strpbrk(word, " \t\n'\"\\$`*?[](){}<>|&;#~!")) {
-		kab_buf_adds(buf, word);
-		return;
-	}
-	kab_buf_addc(buf, '\'');
-	for (const char *p = word; *p; p++) {
-		if (*p == '\'')
-			kab_buf_adds(buf, "'\\''");
-		else
-			kab_buf_addc(buf, *p);
-	}
-	kab_buf_addc(buf, '\'');
 }
 
 /* Whether the word is the option, with or without its value behind a "=". */
@@ -101,8 +83,7 @@ char *kab_reproduce_command(const char *line, const char *plan_json, bool names)
 {
 	json_t *plan = plan_json ? json_loads(plan_json, 0, NULL) : NULL;
 	json_t *seed = json_object_get(plan, "seed");
-	struct kab_strv kab_autostrv words = KAB_STRV_INIT;
-	struct kab_buf buf = KAB_BUF_INIT;
+	struct kab_strv kab_autostrv words = KAB_STRV_INIT, out = KAB_STRV_INIT;
 	bool runs = false, seeded = false;
 
 	split_words(line, &words);
@@ -113,23 +94,25 @@ char *kab_reproduce_command(const char *line, const char *plan_json, bool names)
 		runs |= i > 0 && !strcmp(w, "run");
 		seeded |= is_option(w, "--seed");
 		if (i == 0) {
-			add_word(&buf, "kab");
+			kab_strv_add(&out, "kab");
 		} else if (names) {
-			add_word(&buf, w);
+			kab_strv_add(&out, w);
 		} else if (is_local(w)) {
 			i += apart;
 		} else if (is_option(w, "--host")) {
 			i += apart;
-			add_word(&buf, "--host");
-			add_word(&buf, "HOST");
+			kab_strv_add(&out, "--host");
+			kab_strv_add(&out, "HOST");
 		} else {
 			char *plain kab_autofree = without_folders(w);
 
-			add_word(&buf, plain);
+			kab_strv_add(&out, plain);
 		}
 	}
-	if (runs && !seeded && json_is_integer(seed))
-		kab_buf_addf(&buf, " --seed %lld", (long long)json_integer_value(seed));
+	if (runs && !seeded && json_is_integer(seed)) {
+		kab_strv_add(&out, "--seed");
+		kab_strv_addf(&out, "%lld", (long long)json_integer_value(seed));
+	}
 	json_decref(plan);
-	return kab_buf_detach(&buf);
+	return kab_quote_argv((const char *const *)kab_strv_argv(&out));
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "exchange/export.h"
 
 /* docs/exchange.md describes them; their order is a promise. */
@@ -15,34 +16,9 @@ static const char header[] = "run,host,kernel,release,condition,case,row,params,
 			     "direction,boot,iteration,sample,attempts,sequence,state,value,"
 			     "reason\n";
 
-/*
- * A spreadsheet takes text that begins like this for a formula: an apostrophe in front ends that, and
- * is taken off by `kab import`. Text that begins with an apostrophe gets a second one, so that the way
- * back is always the same.
- */
-static bool looks_like_formula(const char *s)
-{
-	return *s && strchr("=+-@'\t\r", *s);
-}
-
 static void add_text(struct kab_buf *ret, const char *s)
 {
-	bool formula, quote;
-
-	s = s ? s : "";
-	formula = looks_like_formula(s);
-	quote = strpbrk(s, ",\"\r\n") != NULL;
-	if (quote)
-		kab_buf_addc(ret, '"');
-	if (formula)
-		kab_buf_addc(ret, '\'');
-	for (; *s; s++) {
-		if (*s == '"')
-			kab_buf_addc(ret, '"');
-		kab_buf_addc(ret, *s);
-	}
-	if (quote)
-		kab_buf_addc(ret, '"');
+	kab_text_csv(ret, s);
 	kab_buf_addc(ret, ',');
 }
 

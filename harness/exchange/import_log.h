@@ -7,8 +7,6 @@
 #include "exchange/import_formats.h"
 #include "runners/runner.h"
 
-/* The runner of that name; NULL with NOT_FOUND, which names the nearest one. */
-const struct kab_runner *kab_import_runner(const char *name, struct kab_err *err);
 /* One log, read by the runner; one without a figure is a failed iteration. Borrowed until the next
  * iteration is added. */
 struct kab_import_iter *kab_import_add_log(struct kab_import *import,

@@ -14,23 +14,6 @@
 #include "model/expr.h"
 #include "runners/runner.h"
 
-const struct kab_runner *kab_import_runner(const char *name, struct kab_err *err)
-{
-	const struct kab_runner *runner = kab_runner_find(name);
-	struct kab_strv names kab_autostrv = KAB_STRV_INIT;
-	const char *near;
-
-	if (runner)
-		return runner;
-	for (size_t i = 0; i < kab_runners_n; i++)
-		kab_strv_add(&names, kab_runners[i]->name);
-	near = kab_text_nearest(name, (const char *const *)kab_strv_argv(&names));
-	kab_err_set(err, KAB_ERR_NOT_FOUND, "no runner '%s'%s%s%s", name,
-		    near ? "; did you mean '" : "; 'kab runners' lists them", near ? near : "",
-		    near ? "'?" : "");
-	return NULL;
-}
-
 struct kab_import_iter *kab_import_add_log(struct kab_import *import,
 					   const struct kab_runner *runner,
 					   const struct kab_import_place *place,
@@ -91,7 +74,7 @@ int kab_import_logs(const struct kab_import_log *logs, size_t n,
 		    const struct kab_import_logs_opts *opts, struct kab_import *ret,
 		    struct kab_err *err)
 {
-	const struct kab_runner *runner = kab_import_runner(opts->runner, err);
+	const struct kab_runner *runner = kab_runner_get(opts->runner, err);
 	struct kab_import_place place = { .host = opts->host };
 
 	*ret = (struct kab_import){ 0 };
@@ -323,7 +306,7 @@ int kab_import_log_files(const struct kab_import_source *sources, size_t n,
 			 const struct kab_import_from *from, struct kab_import *ret,
 			 struct kab_err *err)
 {
-	struct log_reader reader = { .runner = kab_import_runner(from->runner, err), .from = from };
+	struct log_reader reader = { .runner = kab_runner_get(from->runner, err), .from = from };
 
 	*ret = (struct kab_import){ 0 };
 	if (!reader.runner || kab_runner_check_params(reader.runner, from->params, err))

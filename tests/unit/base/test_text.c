@@ -207,12 +207,42 @@ static void numbers(void **state)
 	}
 }
 
+static void csv(void **state)
+{
+	static const struct {
+		const char *text, *field;
+	} cases[] = {
+		{ NULL, "" },
+		{ "", "" },
+		{ "plain text", "plain text" },
+		{ "a,b", "\"a,b\"" },
+		{ "say \"a\"", "\"say \"\"a\"\"\"" },
+		{ "a\r\nb", "\"a\r\nb\"" },
+		{ "=1+1", "'=1+1" },
+		{ "=HYPERLINK(\"x\",1)", "\"'=HYPERLINK(\"\"x\"\",1)\"" },
+		{ "+1", "'+1" },
+		{ "-1", "'-1" },
+		{ "@a", "'@a" },
+		{ "\ta", "'\ta" },
+		{ "'a", "''a" },
+		{ "a=b", "a=b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(cases); i++) {
+		struct kab_buf kab_autobuf buf = KAB_BUF_INIT;
+
+		kab_text_csv(&buf, cases[i].text);
+		assert_string_equal(kab_buf_str(&buf), cases[i].field);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(escape),  cmocka_unit_test(show),     cmocka_unit_test(nearest),
 		cmocka_unit_test(tail),	   cmocka_unit_test(duration), cmocka_unit_test(labels),
-		cmocka_unit_test(numbers),
+		cmocka_unit_test(numbers), cmocka_unit_test(csv),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
