@@ -31,7 +31,7 @@ static int open_source(struct kab_cli *cli, struct kab_store *store, const char 
 
 	if (colon)
 		src->label = kab_xstrdup(colon + 1);
-	if (kab_cli_find_run(cli, store, *name ? name : NULL, &src->run, err) < 0 ||
+	if (kab_cli_find_measured(cli, store, *name ? name : NULL, &src->run, err) < 0 ||
 	    kab_store_load_rows(store, &src->run.id, 1, &src->rows, err) < 0)
 		return -1;
 	for (size_t r = 0; r < src->rows.n; r++)

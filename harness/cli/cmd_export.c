@@ -38,7 +38,7 @@ static int find_runs(struct kab_cli *cli, const struct kab_args *args, struct ka
 	for (size_t i = 0; i < (n ? n : 1); i++) {
 		struct kab_run_info run;
 
-		if (kab_cli_find_run(cli, store, kab_args_at(args, i), &run, err))
+		if (kab_cli_find_measured(cli, store, kab_args_at(args, i), &run, err))
 			return -1;
 		if (!has_id(ret, run.id))
 			*KAB_PUSH(ret) = run.id;

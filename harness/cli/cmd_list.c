@@ -95,7 +95,8 @@ const struct kab_cmd kab_cmd_list = {
 	.description =
 		"Newest first. 'done' counts iterations that have a final state, warm-ups not\n"
 		"included, 'failed' those of them that failed or will not be run. Commands that\n"
-		"take a RUN accept its name, its id, or 'latest'.",
+		"take a RUN accept its name, its id, or 'latest', for those that want results the\n"
+		"newest run that measured something.",
 	.example = "  kab list --max 5",
 	.opts = opts,
 	.min_pos = 0,

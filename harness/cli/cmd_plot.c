@@ -101,7 +101,7 @@ static int load(struct kab_cli *cli, struct kab_store *store, const struct kab_a
 	for (size_t i = 0; i < n && !rc; i++) {
 		struct kab_run_info run = { 0 };
 
-		rc = kab_cli_find_run(cli, store, kab_args_at(args, i), &run, err);
+		rc = kab_cli_find_measured(cli, store, kab_args_at(args, i), &run, err);
 		if (rc)
 			break;
 		ids[i] = run.id;

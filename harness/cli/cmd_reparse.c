@@ -39,7 +39,7 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 
 	if (kab_cli_open_store(cli, KAB_STORE_WRITE, &store, &err))
 		return kab_cli_fail(cli, &err);
-	rc = kab_cli_find_run(cli, store, kab_args_at(args, 0), &info, &err);
+	rc = kab_cli_find_measured(cli, store, kab_args_at(args, 0), &info, &err);
 	if (!rc) {
 		rc = kab_reparse_run(store, info.id, report, cli, &counts, &err);
 		kab_run_info_release(&info);

@@ -230,7 +230,7 @@ int kab_reply_body(struct kab_cli *cli, const char *run_name, const struct kab_r
 
 	if (kab_cli_open_store(cli, KAB_STORE_READ, &store, err) < 0)
 		return -1;
-	if (kab_cli_find_run(cli, store, run_name, &run, err) < 0 ||
+	if (kab_cli_find_measured(cli, store, run_name, &run, err) < 0 ||
 	    kab_store_load_rows(store, &run.id, 1, &rows, err) < 0)
 		goto out;
 	if (!rows.n) {

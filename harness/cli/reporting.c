@@ -230,7 +230,7 @@ int kab_reporting_run(struct kab_cli *cli, const char *name, const struct kab_re
 
 	if (kab_cli_open_store(cli, KAB_STORE_READ, &store, &err) < 0)
 		return kab_cli_fail(cli, &err);
-	if (kab_cli_find_run(cli, store, name, &run, &err) < 0 ||
+	if (kab_cli_find_measured(cli, store, name, &run, &err) < 0 ||
 	    kab_store_load_rows(store, &run.id, 1, &rows, &err) < 0)
 		goto out;
 	if (!rows.n) {

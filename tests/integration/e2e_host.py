@@ -68,13 +68,22 @@ class Conditions(e2e.Case):
         self.assertFalse(os.path.exists(self.db))
 
     def test_setting_that_does_nothing_is_noticed(self):
+        measured = self.kab("run", self.suite([self.synthetic()]), "--kernel", "a=running", "--name", "good")
+        self.assertEqual(measured.status, 0, measured.err)
         # Writing there works and changes nothing.
         r = self.kab("run", self.suite([self.synthetic()]), "--kernel", "a=running",
                      "--condition", "file:/dev/null=1")
         self.assertEqual(r.status, 4, r.err)
         self.assertIn("/dev/null", r.err)
-        self.assertNotIn("done", self.states())
+        self.assertEqual(self.sql("SELECT count(*) FROM iteration WHERE run_id = 2 AND state = 'done'"), [(0,)])
         self.assert_target_clean()
+        # What was refused does not hide what was measured, and is named.
+        for words in (["report"], ["report", "latest"], ["export", "-f", "csv"]):
+            again = self.kab(*words)
+            self.assertEqual(again.status, 0, again.err)
+            self.assertIn("latest is run 'good' (1)", again.err)
+            self.assertRegex(again.err, "'kab show [^ ]+' says why")
+        self.assertIn("/dev/null", self.kab("show", "latest").out)
 
     def test_second_controller_does_not_touch_the_conditions_of_the_first(self):
         calls = self.path("calls")
