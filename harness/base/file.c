@@ -73,6 +73,13 @@ int kab_file_write(const char *path, const void *data, size_t n, unsigned mode, 
 	return 0;
 }
 
+char *kab_file_absolute(const char *path)
+{
+	char *whole = path ? realpath(path, NULL) : NULL;
+
+	return whole ? whole : kab_xstrdup(path);
+}
+
 int kab_file_mkdirs(const char *path, unsigned mode, struct kab_err *err)
 {
 	char *copy kab_autofree = kab_xstrdup(path);

@@ -14,6 +14,9 @@ int kab_file_read(const char *path, struct kab_buf *ret, struct kab_err *err);
 /* Write whole: a temporary beside it, fsync, rename. */
 int kab_file_write(const char *path, const void *data, size_t n, unsigned mode,
 		   struct kab_err *err);
+/* The path from the root, links resolved; as it is given when there is nothing of that name, NULL for
+ * NULL. Caller frees. */
+char *kab_file_absolute(const char *path);
 /* mkdir -p, mode 0755 (0700 where private). */
 int kab_file_mkdirs(const char *path, unsigned mode, struct kab_err *err);
 /* $XDG_<what>_HOME/kab, or the default under $HOME; what is "DATA", "CONFIG", "STATE" or "CACHE".

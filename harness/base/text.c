@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 
@@ -221,6 +222,18 @@ char *kab_text_duration(double seconds)
 		return kab_xasprintf("%.0f min", seconds / 60);
 	return kab_xasprintf("%.0f h %.0f min", floor(seconds / 3600),
 			     floor(fmod(seconds, 3600) / 60));
+}
+
+bool kab_text_is_date(const char *s)
+{
+	struct tm tm = { 0 };
+	const char *end = strptime(s, "%Y-%m-%d", &tm);
+	char same[16] = "";
+
+	/* timegm() moves a 30th of February into March; strptime() skips blanks. */
+	if (end && timegm(&tm) != (time_t)-1)
+		strftime(same, sizeof(same), "%Y-%m-%d", &tm);
+	return strcmp(same, s) == 0 && *s;
 }
 
 bool kab_text_is_label(const char *s)

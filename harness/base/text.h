@@ -37,6 +37,8 @@ const char *kab_text_nearest(const char *word, const char *const *candidates);
 const char *kab_text_tail(const char *text, size_t len, size_t lines, size_t *ret_len);
 /* "95 s", "12 min", "3 h 20 min": for people. Caller frees. */
 char *kab_text_duration(double seconds);
+/* A day that exists, as YYYY-MM-DD. */
+bool kab_text_is_date(const char *s);
 /* [A-Za-z0-9._+-]+, not starting with '-': labels of kernels, names of runs, hosts and cases. */
 bool kab_text_is_label(const char *s);
 /* Whole decimal integer of the text, no blanks. 0, or -1 without touching *ret. */

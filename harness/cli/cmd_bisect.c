@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/measurer.h"
 #include "engine/bind.h"
@@ -103,7 +104,7 @@ static bool has_metric(const struct kab_instance *in, const struct kab_runner *r
 }
 
 /* What is to be looked at is in the suite: said before kernels are built and hosts are booted. */
-static int check_looked_at(const struct kab_bisect_setup *s, struct kab_err *err)
+static int check_looked_at(struct kab_bisect_setup *s, struct kab_err *err)
 {
 	struct kab_strv kab_autostrv cases = KAB_STRV_INIT, metrics = KAB_STRV_INIT;
 	struct kab_suite suite = { 0 };
@@ -131,6 +132,9 @@ static int check_looked_at(const struct kab_bisect_setup *s, struct kab_err *err
 		rc = no_such("case", s->case_name, suite.name, &cases, err);
 	else if (!rc && !metric_there)
 		rc = no_such("metric", s->metric, suite.name, &metrics, err);
+	/* It may be gone on with from another folder. */
+	free(s->suite);
+	s->suite = kab_file_absolute(suite.file);
 	kab_suite_release(&suite);
 	return rc;
 }
@@ -141,6 +145,9 @@ static int read_setup(struct job *j, struct kab_err *err)
 	const struct kab_args *a = j->args;
 	struct kab_bisect_setup *s = &j->setup;
 	const char *arg, *name = kab_args_get(a, "name"), *suite = kab_args_at(a, 0);
+	/* The hook of a list without a repository works wherever kab is. */
+	const char *repo =
+		kab_args_get(a, "repo") || kab_args_get(a, "list") ? kab_args_get(a, "repo") : ".";
 	char *hook = NULL;
 	int64_t boots, max_boots, seed;
 	uint32_t random;
@@ -169,7 +176,7 @@ static int read_setup(struct job *j, struct kab_err *err)
 		.name = name ? kab_xstrdup(name) : kab_xstrdup("bisect"),
 		.suite = kab_xstrdup(suite),
 		.host = kab_xstrdup(kab_args_get(a, "host") ? kab_args_get(a, "host") : "local"),
-		.repo = kab_xstrdup(kab_args_get(a, "repo")),
+		.repo = kab_file_absolute(repo),
 		.good = kab_xstrdup(kab_args_get(a, "good")),
 		.bad = kab_xstrdup(kab_args_get(a, "bad")),
 		.case_name = kab_xstrdup(kab_args_get(a, "case")),

@@ -41,15 +41,10 @@ static void today(char buf[12])
 
 static int check_date(const char *option, const char *date, struct kab_err *err)
 {
-	struct tm tm = { 0 };
-	const char *end = strptime(date, "%Y-%m-%d", &tm);
-	int day = tm.tm_mday;
-
-	/* timegm() moves a 30th of February into March. */
-	if (!end || *end || strlen(date) != 10 || timegm(&tm) == (time_t)-1 || tm.tm_mday != day)
-		return kab_err_set(err, KAB_ERR_USAGE, "--%s takes a night as YYYY-MM-DD, not '%s'",
-				   option, date);
-	return 0;
+	if (kab_text_is_date(date))
+		return 0;
+	return kab_err_set(err, KAB_ERR_USAGE, "--%s takes a night as YYYY-MM-DD, not '%s'", option,
+			   date);
 }
 
 static int get_change(struct kab_store *store, int64_t id, struct kab_change_list *ret,

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/circumstances.h"
 #include "cli/setup.h"
 #include "jobs/lock.h"
@@ -226,15 +227,11 @@ static int dry_run(struct job *j, struct kab_err *err)
 /* A night is measured now: one to come would stay the newest until its day. */
 static int check_date(const char *date, struct kab_err *err)
 {
-	struct tm tm = { 0 }, local;
-	const char *end = strptime(date, "%Y-%m-%d", &tm);
 	time_t now = (time_t)(kab_now_wall_ns() / KAB_NS_PER_S);
-	char same[16] = "", today[16];
+	struct tm local;
+	char today[16];
 
-	/* Days that their month does not have become others. */
-	if (end && !*end && timegm(&tm) != (time_t)-1)
-		strftime(same, sizeof(same), "%Y-%m-%d", &tm);
-	if (!*same || strcmp(same, date) != 0)
+	if (!kab_text_is_date(date))
 		return kab_err_set(err, KAB_ERR_USAGE,
 				   "--date takes a night as YYYY-MM-DD, not '%s'", date);
 	localtime_r(&now, &local);

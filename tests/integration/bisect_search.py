@@ -139,8 +139,9 @@ class Bisect(nightly_lib.Night):
 
         # Another hook, whose path is one of the current folder; nothing else can be changed.
         self.write("false", "#!/bin/sh\nexit 7\n", 0o755)
-        r = self.kab("bisect", *bare[:at], "./false", *bare[at + 1:], "--case", "bench", "--metric", "value",
-                     cwd=self.dir)
+        here = ["suite.json"] + bare[1:at] + ["./false"] + bare[at + 1:]
+        here[here.index("--repo") + 1] = "repo"
+        r = self.kab("bisect", *here, "--case", "bench", "--metric", "value", cwd=self.dir)
         self.assertEqual(r.status, 4, r.err)
         self.assertIn("hook '%s' ended with status 7" % self.path("false"), r.err)
         self.assertIn("go on with: kab bisect --resume bisect", r.err)
@@ -150,6 +151,10 @@ class Bisect(nightly_lib.Night):
         r = self.kab("bisect", "--resume", "bisect", "--build", "./false8", "--lab", self.path("lab.json"), cwd=self.dir)
         self.assertEqual(r.status, 4, r.err)
         self.assertIn("the hook is now: %s %s" % (self.path("false8"), self.path("built")), r.err)
+        self.assertIn("hook '%s' ended with status 8" % self.path("false8"), r.err)
+        # Gone on with from another folder: paths that were given in the first one still lead there.
+        r = self.kab("bisect", "--resume", "bisect", "--lab", self.path("lab.json"), cwd="/")
+        self.assertEqual(r.status, 4, r.err)
         self.assertIn("hook '%s' ended with status 8" % self.path("false8"), r.err)
         r = self.kab("bisect", "--resume", "nope")
         self.assertIn("there is: bisect", r.err)

@@ -237,12 +237,26 @@ static void csv(void **state)
 	}
 }
 
+static void dates(void **state)
+{
+	static const char *const good[] = { "2026-12-01", "2024-02-29", "1999-12-31" };
+	static const char *const bad[] = { "",		 "2026-12-1",	" 2026-12-01", "2026-02-29",
+					   "2026-13-01", "2026-12-01 ", "2026-00-10",  "01-12-2026",
+					   "today",	 "2026-12-32" };
+
+	(void)state;
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(good); i++)
+		assert_true(kab_text_is_date(good[i]));
+	for (size_t i = 0; i < KAB_ARRAY_SIZE(bad); i++)
+		assert_false(kab_text_is_date(bad[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(escape),  cmocka_unit_test(show),     cmocka_unit_test(nearest),
 		cmocka_unit_test(tail),	   cmocka_unit_test(duration), cmocka_unit_test(labels),
-		cmocka_unit_test(numbers), cmocka_unit_test(csv),
+		cmocka_unit_test(numbers), cmocka_unit_test(csv),      cmocka_unit_test(dates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
