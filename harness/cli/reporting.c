@@ -105,6 +105,9 @@ int kab_reporting_options(const struct kab_args *args, struct kab_reporting *ret
 	return refuse_ignored(args, ret, err);
 }
 
+/* An error is for reading: no more rows than this stand in one. */
+#define ROWS_NAMED 12
+
 /* A row is named by any of: its whole name, a part of it, its sweep values. */
 static bool is_meant(const struct kab_judged_row *row, const char *what, bool whole)
 {
@@ -114,11 +117,37 @@ static bool is_meant(const struct kab_judged_row *row, const char *what, bool wh
 		     : strstr(name, what) != NULL;
 }
 
+/* Names the rows that there are, those with a verdict when there are any. */
+static int no_such_row(const struct kab_judgement *j, const char *what, struct kab_err *err)
+{
+	struct kab_strv kab_autostrv names = KAB_STRV_INIT, all = KAB_STRV_INIT;
+	char *list kab_autofree = NULL, *more kab_autofree = NULL;
+	const char *near;
+
+	for (size_t r = 0; r < j->n; r++) {
+		kab_strv_take(&all, kab_judged_row_name(&j->v[r]));
+		if (j->v[r].verdict)
+			kab_strv_add(&names, all.v[r]);
+	}
+	near = kab_text_nearest(what, (const char *const *)kab_strv_argv(&all));
+	if (near)
+		return kab_err_set(err, KAB_ERR_NOT_FOUND, "no row '%s'; did you mean '%s'?", what,
+				   near);
+	if (!names.n)
+		kab_strv_copy(&names, &all);
+	if (names.n > ROWS_NAMED)
+		more = kab_xasprintf(", and %zu more", names.n - ROWS_NAMED);
+	while (names.n > ROWS_NAMED)
+		free(names.v[--names.n]);
+	list = kab_strv_join(&names, ", ");
+	return kab_err_set(err, KAB_ERR_NOT_FOUND, "no row '%s'; there is: %s%s", what, list,
+			   more ? more : "");
+}
+
 static int explain(const struct kab_judgement *j, const char *what, struct kab_buf *out,
 		   struct kab_err *err)
 {
-	struct kab_strv kab_autostrv names = KAB_STRV_INIT, lines = KAB_STRV_INIT;
-	const char *near;
+	struct kab_strv kab_autostrv lines = KAB_STRV_INIT;
 	bool found = false;
 
 	for (int pass = 0; pass < 3 && !found; pass++) {
@@ -138,14 +167,7 @@ static int explain(const struct kab_judgement *j, const char *what, struct kab_b
 	}
 	if (found)
 		return 0;
-	for (size_t r = 0; r < j->n; r++)
-		kab_strv_take(&names, kab_judged_row_name(&j->v[r]));
-	near = kab_text_nearest(what, (const char *const *)kab_strv_argv(&names));
-	if (near)
-		return kab_err_set(err, KAB_ERR_NOT_FOUND, "no row '%s'; did you mean '%s'?", what,
-				   near);
-	return kab_err_set(err, KAB_ERR_NOT_FOUND, "no row '%s'; a row is named like '%s'", what,
-			   names.n ? names.v[0] : "host/case/key=value/metric");
+	return no_such_row(j, what, err);
 }
 
 static int check_metric(const struct kab_reporting *r, const struct kab_judgement *j,
