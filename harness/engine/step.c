@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One iteration: command, detached run, bytes, parse, commit. */
+/* One iteration: command, detached run, bytes. What becomes of it: step_judge.c. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,45 +10,18 @@
 #include "base/text.h"
 #include "engine/bind.h"
 #include "engine/conditions.h"
-#include "engine/lane.h"
 #include "engine/probe.h"
 #include "engine/quiet.h"
 #include "engine/reboot.h"
+#include "engine/step.h"
 #include "model/expr.h"
-#include "runners/runner.h"
 
 #define OUTPUT_BYTES_MAX ((size_t)32 << 20)
-#define CALL_S 60.0
 #define STEP_TIMEOUT_S 600
 /* Time beyond the run's own limits after which a silent host counts as lost. */
 #define GRACE_S 90.0
 /* And how long it may stay so: a switch that restarts takes minutes. */
 #define SILENT_S 600.0
-/* How much of a failed benchmark's output goes into the message. */
-#define LAST_WORDS_LINES 3
-#define LAST_WORDS_BYTES 400
-
-/* Everything about one iteration while it is under way. */
-struct attempt {
-	struct kab_lane *lane;
-	struct kab_step_info *step;
-	const struct kab_boot_info *boot;
-	const struct kab_case *c;
-	const struct kab_runner *runner;
-	struct kab_params params;
-	struct kab_command cmd;
-	char *argv_json, *resolved;
-	char run_id[96];
-	double timeout_s;
-	int64_t started_wall_ns;
-	bool looked; /* the host was found quiet, or quiet enough */
-	bool started; /* the host said so */
-	bool rebooted; /* the host is in another boot than the one that was proven */
-	struct kab_detach_result run;
-	struct kab_buf streams[34];
-	const char *stream_names[34];
-	size_t n_streams;
-};
 
 static char *argv_text(const struct kab_strv *argv)
 {
@@ -73,7 +46,7 @@ static char *argv_text(const struct kab_strv *argv)
 }
 
 /* Declared, else three times the longest stored duration (at least a minute), else an hour. */
-static int choose_timeout(struct attempt *a, struct kab_err *err)
+static int choose_timeout(struct kab_attempt *a, struct kab_err *err)
 {
 	double longest;
 	int found;
@@ -92,103 +65,8 @@ static int choose_timeout(struct attempt *a, struct kab_err *err)
 	return 0;
 }
 
-static void step_event(struct attempt *a, enum kab_event_kind kind, double value, const char *unit,
-		       const char *reason)
-{
-	struct kab_event e = {
-		.kind = kind,
-		.host = a->lane->host->name,
-		.kernel = a->boot->kernel,
-		.condition = a->step->condition,
-		.case_name = a->step->case_name,
-		.row_key = a->step->row_key,
-		.metric = (char *)kab_runner_primary(a->runner)->name,
-		.unit = (char *)unit,
-		.text = (char *)reason,
-		.boot = a->boot->sequence,
-		.iteration = a->step->iteration,
-		.attempt = a->step->attempt,
-		.warmup = a->step->warmup,
-		.state = a->step->state,
-		.iteration_id = a->step->id,
-		.value = value,
-		.elapsed_s = a->run.elapsed_s,
-		.done = a->lane->done,
-		.total = a->lane->n_steps,
-	};
-
-	kab_queue_push(a->lane->queue, &e);
-}
-
-static double primary_value(const struct attempt *a, const struct kab_samples *samples,
-			    const char **ret_unit)
-{
-	double sum = 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < samples->n; i++) {
-		if (kab_runner_metric(a->runner, samples->v[i].metric) !=
-		    kab_runner_primary(a->runner))
-			continue;
-		sum += samples->v[i].value;
-		*ret_unit = samples->v[i].unit;
-		n++;
-	}
-	return n ? sum / (double)n : NAN;
-}
-
-/* The one place where an iteration gets its final state. */
-static int commit(struct attempt *a, enum kab_iter_state state, const char *reason,
-		  const struct kab_parse_result *parsed, struct kab_err *err)
-{
-	struct kab_store_stream streams[KAB_ARRAY_SIZE(a->streams)];
-	const char *tool_version =
-		a->runner->tools && a->runner->tools[0]
-			? kab_facts_tool_version(&a->lane->facts, a->runner->tools[0])
-			: "";
-	bool usable = state == KAB_ITER_DONE;
-	const char *unit = "";
-	double value = NAN;
-	struct kab_store_result result = {
-		.iteration_id = a->step->id,
-		.state = state,
-		.reason = reason,
-		.parse_status = parsed ? kab_parse_status_name(parsed->status) : NULL,
-		.exit_status = a->run.state == KAB_DETACH_DONE ? a->run.exit_status : -1,
-		.started_wall_ns = a->started_wall_ns,
-		.finished_wall_ns = kab_now_wall_ns(),
-		.elapsed_s = a->run.elapsed_s,
-		.user_s = a->run.user_s,
-		.system_s = a->run.system_s,
-		.max_rss_kb = a->run.max_rss_kb >= 0 ? (double)a->run.max_rss_kb : NAN,
-		.argv_json = a->argv_json,
-		.params_resolved = a->resolved,
-		.runner_version = parsed && parsed->version ? parsed->version : tool_version,
-		.parser_version = a->runner->parser_version,
-		.samples = usable && parsed ? parsed->samples.v : NULL,
-		.n_samples = usable && parsed ? parsed->samples.n : 0,
-		.streams = streams,
-		.n_streams = a->n_streams,
-	};
-
-	if (a->run.state != KAB_DETACH_DONE)
-		result.elapsed_s = result.user_s = result.system_s = result.max_rss_kb = NAN;
-	for (size_t i = 0; i < a->n_streams; i++)
-		streams[i] =
-			(struct kab_store_stream){ a->stream_names[i], kab_buf_str(&a->streams[i]),
-						   a->streams[i].len, a->streams[i].cut };
-	if (kab_store_commit_iteration(a->lane->opts->store, &result, err) < 0)
-		return -1;
-	a->step->state = state;
-	a->lane->done++;
-	if (usable && parsed)
-		value = primary_value(a, &parsed->samples, &unit);
-	step_event(a, KAB_EVENT_STEP_END, value, unit, reason);
-	return 0;
-}
-
 /* Build the command from the case and the facts. 1: cannot run here, *ret_reason says why. */
-static int build(struct attempt *a, char **ret_reason, struct kab_err *err)
+static int build(struct kab_attempt *a, char **ret_reason, struct kab_err *err)
 {
 	const struct kab_instance *in =
 		kab_job_instance(a->lane->job, a->step->case_name, a->step->row_key);
@@ -221,9 +99,9 @@ unsupported:
 	return 1;
 }
 
-static int start(struct attempt *a, struct kab_err *err)
+static int start(struct kab_attempt *a, struct kab_err *err)
 {
-	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+	struct kab_wait wait = kab_lane_wait(a->lane, KAB_STEP_CALL_S);
 	struct kab_detach_file *files kab_autofree =
 		kab_xcalloc(a->cmd.place_n + 1, sizeof(*files));
 	const char *const *prepare[2] = { NULL, NULL }, *const * cleanup[2] = { NULL, NULL };
@@ -257,22 +135,22 @@ static int start(struct attempt *a, struct kab_err *err)
 }
 
 /* Longest time for which the run may keep the host, seconds. */
-static double longest(const struct attempt *a)
+static double longest(const struct kab_attempt *a)
 {
 	return a->timeout_s + a->c->settle_s + GRACE_S +
 	       (a->cmd.prepare.n || a->cmd.cleanup.n ? 2.0 * STEP_TIMEOUT_S : 0);
 }
 
-static int sleep_until_over(struct attempt *a, struct kab_err *err)
+static int sleep_until_over(struct kab_attempt *a, struct kab_err *err)
 {
 	struct kab_wait wait = kab_lane_wait(a->lane, longest(a));
 
 	return kab_detach_wait(a->lane->detach, a->run_id, &wait, &a->run, err);
 }
 
-static int fetch_one(struct attempt *a, const char *name, struct kab_err *err)
+static int fetch_one(struct kab_attempt *a, const char *name, struct kab_err *err)
 {
-	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S * 2);
+	struct kab_wait wait = kab_lane_wait(a->lane, KAB_STEP_CALL_S * 2);
 	struct kab_buf *buf;
 	int status;
 
@@ -289,14 +167,14 @@ static int fetch_one(struct attempt *a, const char *name, struct kab_err *err)
 	return status < 0 ? -1 : 0;
 }
 
-static void drop_streams(struct attempt *a)
+static void drop_streams(struct kab_attempt *a)
 {
 	for (size_t i = 0; i < a->n_streams; i++)
 		kab_buf_release(&a->streams[i]);
 	a->n_streams = 0;
 }
 
-static int fetch(struct attempt *a, struct kab_err *err)
+static int fetch(struct kab_attempt *a, struct kab_err *err)
 {
 	drop_streams(a);
 	if (a->run.state != KAB_DETACH_DONE && a->run.state != KAB_DETACH_LOST)
@@ -313,135 +191,8 @@ static int fetch(struct attempt *a, struct kab_err *err)
 	return 0;
 }
 
-/* Why the run is a failure whatever it printed, or NULL. Caller frees. */
-static char *run_failure(const struct attempt *a)
-{
-	const struct kab_detach_result *r = &a->run;
-
-	if (r->state == KAB_DETACH_REBOOTED)
-		return kab_xstrdup(a->lane->cycled ? "host stopped answering during the iteration; "
-						     "its power was cycled"
-						   : "host rebooted during the iteration");
-	if (r->state == KAB_DETACH_ABORTED || r->killed)
-		return kab_xstrdup("killed before its end");
-	if (r->state != KAB_DETACH_DONE)
-		return kab_xasprintf("the run was lost on the host (%s): its supervisor died",
-				     kab_detach_state_name(r->state));
-	if (r->exit_status < 0)
-		return kab_xstrdup(
-			"the record of the run on the host has no exit status that can be");
-	if (r->timed_out)
-		return kab_xasprintf("timeout: not finished after %.4g s", a->timeout_s);
-	if (r->signal)
-		return kab_xasprintf("killed by signal %d (SIG%s)%s", r->signal,
-				     sigabbrev_np(r->signal) ? sigabbrev_np(r->signal) : "?",
-				     r->oom_known && r->oom ? ", out of memory says the kernel"
-							    : "");
-	if (strcmp(r->step, "benchmark") && *r->step)
-		return kab_xasprintf("step '%s' failed with exit status %d", r->step,
-				     r->exit_status);
-	if (r->background_died)
-		return kab_xstrdup("the background load ended before the benchmark did");
-	if (strcmp(r->boot_id, a->boot->os_boot_id))
-		return kab_xstrdup("ran in another boot than the one that was proven");
-	return NULL;
-}
-
-/* The last lines of a stream as one: "a | b". Caller frees; NULL when there are none. */
-static char *last_words(const struct attempt *a, const char *stream)
-{
-	struct kab_buf words = KAB_BUF_INIT;
-
-	for (size_t i = 0; i < a->n_streams; i++) {
-		struct kab_strv kab_autostrv lines = KAB_STRV_INIT;
-		char *text kab_autofree = NULL;
-		const char *tail;
-		size_t len;
-
-		if (strcmp(a->stream_names[i], stream) || !a->streams[i].len)
-			continue;
-		tail = kab_text_tail(kab_buf_str(&a->streams[i]), a->streams[i].len,
-				     LAST_WORDS_LINES, &len);
-		if (len > LAST_WORDS_BYTES) {
-			tail += len - LAST_WORDS_BYTES;
-			len = LAST_WORDS_BYTES;
-		}
-		text = kab_xstrndup(tail, len);
-		kab_strv_split(&lines, text, '\n');
-		for (size_t k = 0; k < lines.n; k++)
-			if (lines.v[k][strspn(lines.v[k], " \t\r")]) {
-				kab_buf_adds(&words, words.len ? " | " : "");
-				kab_text_escape(&words, lines.v[k], strlen(lines.v[k]));
-			}
-	}
-	return words.len ? kab_buf_detach(&words) : NULL;
-}
-
-/* A failure says what the benchmark said last: nobody should have to look for it. Takes reason. */
-static char *with_last_words(const struct attempt *a, char *reason)
-{
-	char *words kab_autofree = last_words(a, "stderr");
-	char *longer;
-
-	if (!words)
-		words = last_words(a, "stdout");
-	if (!words || strstr(reason, words))
-		return reason;
-	longer = kab_xasprintf("%s; it said last: %s", reason, words);
-	free(reason);
-	return longer;
-}
-
-static int judge_and_commit(struct attempt *a, struct kab_err *err)
-{
-	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
-	struct kab_stream named[KAB_ARRAY_SIZE(a->streams)];
-	struct kab_outputs outputs = { .v = named };
-	struct kab_parse_result parsed = { 0 };
-	char *reason kab_autofree = run_failure(a);
-	enum kab_iter_state state = KAB_ITER_FAILED;
-	struct kab_err why = KAB_ERR_INIT;
-	int status;
-
-	for (size_t i = 0; i < a->n_streams; i++) {
-		/* What the load or the preparation printed is kept, but is no result. */
-		if (!strcmp(a->stream_names[i], "steps") ||
-		    !strcmp(a->stream_names[i], "background"))
-			continue;
-		named[outputs.n++] =
-			(struct kab_stream){ a->stream_names[i], kab_buf_str(&a->streams[i]),
-					     a->streams[i].len, a->streams[i].cut };
-	}
-	a->runner->parse(&outputs, a->run.state == KAB_DETACH_DONE ? a->run.exit_status : -1,
-			 &a->params, &parsed);
-	if (!reason && a->lane->condition &&
-	    kab_conditions_verify(a->lane->session, a->lane->host->become,
-				  kab_detach_base(a->lane->detach), a->lane->condition, &wait,
-				  &why) < 0) {
-		if (why.code != KAB_ERR_UNSUPPORTED) {
-			*err = why;
-			kab_parse_result_release(&parsed);
-			return -1;
-		}
-		reason = kab_xasprintf("the condition did not hold: %s", why.text);
-		a->lane->condition_lost = true;
-	}
-	if (!reason && (parsed.status == KAB_PARSE_OK || parsed.status == KAB_PARSE_PARTIAL)) {
-		state = KAB_ITER_DONE;
-		reason = kab_xstrdup(parsed.message);
-	} else if (!reason) {
-		reason = kab_xasprintf("%s: %s", kab_parse_status_name(parsed.status),
-				       parsed.message ? parsed.message : "no usable output");
-	}
-	if (state == KAB_ITER_FAILED)
-		reason = with_last_words(a, reason);
-	status = commit(a, state, reason, &parsed, err);
-	kab_parse_result_release(&parsed);
-	return status;
-}
-
 /* Say a disturbance once for each reason, and keep it with the run. */
-static void disturbed(struct attempt *a, const char *what)
+static void disturbed(struct kab_attempt *a, const char *what)
 {
 	struct kab_buf kab_autobuf key = KAB_BUF_INIT;
 
@@ -461,13 +212,13 @@ static void disturbed(struct attempt *a, const char *what)
  * The suite's policy about a host that is not quiet. 0: measure; 1: the iteration has failed for
  * it (committed); -1: error.
  */
-static int await_quiet(struct attempt *a, struct kab_err *err)
+static int await_quiet(struct kab_attempt *a, struct kab_err *err)
 {
 	const struct kab_suite *suite = &a->lane->job->suite;
 	int64_t deadline = kab_deadline_s(suite->quiet_wait_s);
 
 	while (suite->quiet != KAB_QUIET_OFF) {
-		struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+		struct kab_wait wait = kab_lane_wait(a->lane, KAB_STEP_CALL_S);
 		struct kab_quiet_look look;
 		char *reason kab_autofree = NULL;
 		bool over;
@@ -486,7 +237,7 @@ static int await_quiet(struct attempt *a, struct kab_err *err)
 		if (!reason || suite->quiet == KAB_QUIET_WARN)
 			return 0;
 		if (over)
-			return commit(a, KAB_ITER_FAILED, reason, NULL, err) < 0 ? -1 : 1;
+			return kab_step_commit(a, KAB_ITER_FAILED, reason, NULL, err) < 0 ? -1 : 1;
 		if (kab_wait_until(kab_deadline_s(5), a->lane->opts->cancel_fd, err) < 0)
 			return -1;
 	}
@@ -497,9 +248,9 @@ static int await_quiet(struct attempt *a, struct kab_err *err)
  * The host is in another boot. What had finished before is as good as ever; what was under way is
  * lost, also when the power cut took its folder; what had not begun waits for the next boot.
  */
-static int after_reboot(struct attempt *a, struct kab_err *err)
+static int after_reboot(struct kab_attempt *a, struct kab_err *err)
 {
-	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+	struct kab_wait wait = kab_lane_wait(a->lane, KAB_STEP_CALL_S);
 
 	a->rebooted = true;
 	if (kab_detach_status(a->lane->detach, a->run_id, &wait, &a->run, err) < 0)
@@ -508,16 +259,16 @@ static int after_reboot(struct attempt *a, struct kab_err *err)
 		return 0;
 	if (a->run.state != KAB_DETACH_DONE || strcmp(a->run.boot_id, a->boot->os_boot_id))
 		a->run.state = KAB_DETACH_REBOOTED;
-	return fetch(a, err) < 0 ? -1 : judge_and_commit(a, err);
+	return fetch(a, err) < 0 ? -1 : kab_step_judge(a, err);
 }
 
 /*
  * Start, wait, fetch, commit. Every call may be repeated after a lost link: a run id is executed
  * at most once on the target, so nothing is done twice.
  */
-static int carry_out(struct attempt *a, struct kab_err *err)
+static int carry_out(struct kab_attempt *a, struct kab_err *err)
 {
-	struct kab_wait soon = kab_lane_wait(a->lane, CALL_S);
+	struct kab_wait soon = kab_lane_wait(a->lane, KAB_STEP_CALL_S);
 	char boot_id[40];
 
 	if (kab_probe_boot_id(a->lane->session, &soon, boot_id, err) < 0)
@@ -533,7 +284,7 @@ static int carry_out(struct attempt *a, struct kab_err *err)
 	}
 	a->looked = true;
 	for (int again = 0;; again++) {
-		struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+		struct kab_wait wait = kab_lane_wait(a->lane, KAB_STEP_CALL_S);
 
 		if (kab_lease_extend(a->lane->session, &a->lane->lease, (int64_t)longest(a) + 60,
 				     false, &wait, err) < 0 ||
@@ -546,7 +297,7 @@ static int carry_out(struct attempt *a, struct kab_err *err)
 		 * the lease meanwhile: that is no failure of the benchmark. */
 		if (again || (a->run.state != KAB_DETACH_ABORTED && !a->run.killed))
 			break;
-		wait = kab_lane_wait(a->lane, CALL_S);
+		wait = kab_lane_wait(a->lane, KAB_STEP_CALL_S);
 		if (kab_detach_clean(a->lane->detach, a->run_id, &wait, err) < 0)
 			return -1;
 	}
@@ -557,11 +308,11 @@ static int carry_out(struct attempt *a, struct kab_err *err)
 		return kab_err_set(
 			err, KAB_ERR_REMOTE,
 			"the work folder on the host lost the run; is it being cleaned?");
-	return judge_and_commit(a, err);
+	return kab_step_judge(a, err);
 }
 
 /* A hard stop: leave nothing running on the target. The iteration stays to be done. */
-static void abandon(struct attempt *a)
+static void abandon(struct kab_attempt *a)
 {
 	struct kab_wait wait = { .deadline_ns = kab_deadline_s(15), .cancel_fd = -1 };
 	struct kab_err err = KAB_ERR_INIT;
@@ -573,7 +324,7 @@ static void abandon(struct attempt *a)
 		kab_store_iteration_abandoned(a->lane->opts->store, a->step->id, &err);
 }
 
-static int with_reconnects(struct attempt *a, struct kab_err *err)
+static int with_reconnects(struct kab_attempt *a, struct kab_err *err)
 {
 	const struct kab_lab_host *host = a->lane->host;
 	/* Where its power can be cycled, no longer than a boot may take. */
@@ -613,7 +364,7 @@ static int with_reconnects(struct attempt *a, struct kab_err *err)
 	}
 }
 
-static void attempt_release(struct attempt *a)
+static void attempt_release(struct kab_attempt *a)
 {
 	drop_streams(a);
 	kab_params_release(&a->params);
@@ -623,9 +374,9 @@ static void attempt_release(struct attempt *a)
 }
 
 /* Free the run's folder only now: what is not committed must stay on the target. */
-static void clean(struct attempt *a)
+static void clean(struct kab_attempt *a)
 {
-	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+	struct kab_wait wait = kab_lane_wait(a->lane, KAB_STEP_CALL_S);
 	struct kab_err err = KAB_ERR_INIT;
 
 	if (a->run.state == KAB_DETACH_LOST && a->run.group_alive)
@@ -636,9 +387,9 @@ static void clean(struct attempt *a)
 }
 
 /* The result could not be fetched or stored, and the lane is about to take its condition back. */
-static void remember_condition(const struct attempt *a)
+static void remember_condition(const struct kab_attempt *a)
 {
-	struct kab_wait wait = kab_lane_wait(a->lane, CALL_S);
+	struct kab_wait wait = kab_lane_wait(a->lane, KAB_STEP_CALL_S);
 	const struct kab_lab_host *host = a->lane->host;
 	struct kab_err err = KAB_ERR_INIT;
 	const char *base;
@@ -655,14 +406,14 @@ static void remember_condition(const struct attempt *a)
 static int one_attempt(struct kab_lane *lane, struct kab_step_info *step,
 		       const struct kab_boot_info *boot, bool *ret_rebooted, struct kab_err *err)
 {
-	struct attempt a = { .lane = lane, .step = step, .boot = boot };
+	struct kab_attempt a = { .lane = lane, .step = step, .boot = boot };
 	char *reason kab_autofree = NULL;
 	int status = build(&a, &reason, err);
 
 	a.run.elapsed_s = a.run.user_s = a.run.system_s = NAN;
 	a.run.max_rss_kb = -1;
 	if (status > 0) {
-		status = commit(&a, KAB_ITER_MISSING, reason, NULL, err);
+		status = kab_step_commit(&a, KAB_ITER_MISSING, reason, NULL, err);
 		goto out;
 	}
 	if (status < 0 || choose_timeout(&a, err) < 0) {
@@ -671,7 +422,7 @@ static int one_attempt(struct kab_lane *lane, struct kab_step_info *step,
 	}
 	snprintf(a.run_id, sizeof(a.run_id), "kab-%s-%lld", lane->job->uid, (long long)step->id);
 	a.started_wall_ns = kab_now_wall_ns();
-	step_event(&a, KAB_EVENT_STEP_BEGIN, NAN, "", NULL);
+	kab_step_event(&a, KAB_EVENT_STEP_BEGIN, NAN, "", NULL);
 	status = kab_store_iteration_started(lane->opts->store, step->id, a.run_id,
 					     a.started_wall_ns, err);
 	if (status == 0) {
@@ -692,7 +443,7 @@ int kab_step_missing(struct kab_lane *lane, struct kab_step_info *step,
 		     const struct kab_boot_info *boot, const char *reason, struct kab_err *err)
 {
 	const struct kab_instance *in = kab_job_instance(lane->job, step->case_name, step->row_key);
-	struct attempt a = { .lane = lane, .step = step, .boot = boot };
+	struct kab_attempt a = { .lane = lane, .step = step, .boot = boot };
 
 	if (!in)
 		return kab_err_set(err, KAB_ERR_STORE, "the stored suite has no case '%s' (%s)",
@@ -701,7 +452,7 @@ int kab_step_missing(struct kab_lane *lane, struct kab_step_info *step,
 	a.runner = kab_case_runner(a.c);
 	a.run.elapsed_s = a.run.user_s = a.run.system_s = NAN;
 	a.run.max_rss_kb = -1;
-	return commit(&a, KAB_ITER_MISSING, reason, NULL, err);
+	return kab_step_commit(&a, KAB_ITER_MISSING, reason, NULL, err);
 }
 
 int kab_step_run(struct kab_lane *lane, struct kab_step_info *step,
