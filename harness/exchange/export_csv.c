@@ -14,7 +14,7 @@
 /* docs/exchange.md describes them; their order is a promise. */
 static const char header[] = "run,host,kernel,release,condition,case,row,params,runner,metric,unit,"
 			     "direction,boot,iteration,sample,attempts,sequence,state,value,"
-			     "reason\n";
+			     "reason,block\n";
 
 static void add_text(struct kab_buf *ret, const char *s)
 {
@@ -59,8 +59,9 @@ static void add_line(const struct kab_export *x, const struct kab_export_step *s
 		kab_export_number(*l->value, ret);
 	kab_buf_addc(ret, ',');
 	add_text(ret, kab_buf_str(&reason));
-	ret->len--;
-	ret->data[ret->len] = '\0';
+	/* Only where the plan has pairs: who reads it tests them as pairs then. */
+	if (x->rows.n && x->rows.v[0].paired && boot->block >= 0)
+		kab_buf_addf(ret, "%d", boot->block + 1);
 	kab_buf_addc(ret, '\n');
 }
 

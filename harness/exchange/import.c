@@ -137,8 +137,10 @@ static char *plan_of(const struct kab_import *import, const struct kab_import_op
 				      json_pack("{s:s}", "text", import->conditions.v[c]));
 	doc = json_pack("{s:s, s:o?, s:o, s:{s:s, s:s}, s:{s:f, s:o}}", "imported", opts->source,
 			"import", origin, "conditions", conditions, "analysis", "design",
-			"unpaired", "reason", "imported: the order of boots is not known", "judge",
-			"margin_pct", opts->margin_pct, "cases", cases);
+			import->paired ? "paired" : "unpaired", "reason",
+			import->paired ? "paired by block, as the imported file says"
+				       : "imported: the order of boots is not known",
+			"judge", "margin_pct", opts->margin_pct, "cases", cases);
 	text = ok ? json_dumps(doc, JSON_COMPACT) : NULL;
 	json_decref(doc);
 	return text;
@@ -182,7 +184,7 @@ static size_t boot_of(struct plan *p, const struct kab_import *import,
 	b = KAB_PUSH(&p->boots);
 	*b = (struct kab_store_boot){ .host = index_of(&import->hosts, it->host),
 				      .kernel = index_of(&import->kernels, it->kernel),
-				      .block = -1,
+				      .block = import->paired ? it->block - 1 : -1,
 				      .sequence = sequence };
 	return i;
 }

@@ -32,6 +32,7 @@ struct kab_import_iter {
 	char *log; /* raw bytes, stream "merged"; NULL without */
 	size_t log_len;
 	bool log_cut;
+	int block; /* of pairs of boots, from 1; 0: none */
 };
 
 /* A metric that carries a verdict. `metric` may end in '*'. */
@@ -71,6 +72,7 @@ struct kab_import {
 	 */
 	bool boots_known;
 	char *boots_text;
+	bool paired; /* every iteration has its block */
 	struct kab_strv
 		notes; /* what was made of the files that the numbers do not show; sentences */
 	struct kab_strv caveats; /* those of the notes that belong under every table */

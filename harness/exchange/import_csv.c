@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines of a CSV file to iterations. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum column {
 	CASE,
 	ROW,
 	RUNNER,
+	RUN, /* of our export, which may hold several */
 	BOOT,
 	ITERATION,
 	METRIC,
@@ -24,21 +26,21 @@ enum column {
 	DIRECTION,
 	REASON,
 	SEQUENCE, /* of our export: in which order the iterations were run */
+	BLOCK, /* of our export: which boots are pairs */
 	COLUMNS
 };
 
 static const char *const column_name[COLUMNS + 1] = {
-	"kernel",    "host",   "condition", "case", "row",	 "runner", "boot",
-	"iteration", "metric", "value",	    "unit", "direction", "reason", "sequence",
+	"kernel",    "host",   "condition", "case", "row",	 "runner", "run",      "boot",
+	"iteration", "metric", "value",	    "unit", "direction", "reason", "sequence", "block",
 };
 /* What `kab export` writes beside them: nothing of it is needed here. */
-static const char *const passed_over[] = {
-	"run", "release", "params", "sample", "attempts", "state"
-};
+static const char *const passed_over[] = { "release", "params", "sample", "attempts", "state" };
 
 /* What stands for a column that is missing, or for an empty field of it. */
-static const char *const missing[COLUMNS] = { NULL, "import", "", "import", "",	    "import", "1",
-					      "",   "value",  "", "",	    "none", "",	      "" };
+static const char *const missing[COLUMNS] = { NULL,   "import", "", "import", "", "import",
+					      "",     "1",	"", "value",  "", "",
+					      "none", "",	"", "" };
 
 /* A line of data. */
 struct line {
@@ -46,6 +48,7 @@ struct line {
 	const char *v[COLUMNS]; /* borrowed from the csv, or a constant */
 	enum kab_direction dir;
 	double value;
+	int block; /* 0: none */
 	bool empty, failed; /* instead of a value */
 	size_t ordinal; /* without an iteration column: which of the lines of that metric */
 };
@@ -56,7 +59,7 @@ struct import_csv {
 	struct line *lines;
 	size_t n;
 	bool has_iteration;
-	size_t with_boot; /* lines that name a boot */
+	size_t with_boot, with_block; /* lines that name one */
 	struct kab_err *err;
 };
 
@@ -138,6 +141,9 @@ static int read_header(struct import_csv *c, size_t at[COLUMNS])
 					      "%s: there is no column '%s'", where,
 					      column_name[needed]);
 	}
+	/* In a file of somebody else it may count anything: iterations of one boot, for one. */
+	if (at[SEQUENCE] == SIZE_MAX)
+		at[RUN] = SIZE_MAX;
 	c->has_iteration = at[ITERATION] != SIZE_MAX;
 	return 0;
 }
@@ -164,6 +170,13 @@ static int read_line(struct import_csv *c, const struct kab_csv_row *row, const 
 	if (c->has_iteration && (kab_text_int(line->v[ITERATION], &number) || number < 0))
 		return fail(c, line->number, ITERATION, "a whole number is needed",
 			    line->v[ITERATION]);
+	if (*line->v[BLOCK]) {
+		if (kab_text_int(line->v[BLOCK], &number) || number < 1 || number > INT_MAX)
+			return fail(c, line->number, BLOCK, "a whole number from 1 is needed",
+				    line->v[BLOCK]);
+		line->block = (int)number;
+		c->with_block++;
+	}
 	if (kab_direction_parse(line->v[DIRECTION], &line->dir))
 		return fail(c, line->number, DIRECTION, "'lower', 'higher' or 'none' is needed",
 			    line->v[DIRECTION]);
@@ -263,9 +276,12 @@ static void add_iteration(struct kab_import *ret, const struct line *first, size
 {
 	struct kab_import_place place = { first->v[KERNEL], first->v[HOST], first->v[CONDITION],
 					  first->v[CASE],   first->v[ROW],  first->v[RUNNER] };
-	struct kab_import_iter *it = kab_import_add(ret, &place, first->v[BOOT]);
+	kab_autofree char *boot =
+		kab_xasprintf("%s%s%s", first->v[RUN], *first->v[RUN] ? ": " : "", first->v[BOOT]);
+	struct kab_import_iter *it = kab_import_add(ret, &place, boot);
 	bool failed = false, empty = false;
 
+	it->block = first->block;
 	for (size_t i = 0; i < n; i++) {
 		failed |= first[i].failed;
 		empty |= first[i].empty;
@@ -351,6 +367,45 @@ static int read_lines(struct import_csv *c, struct kab_import *ret)
 				     "%s: there is no line below the header", c->file);
 }
 
+static bool is_one_run(const struct import_csv *c)
+{
+	for (size_t i = 1; i < c->n; i++)
+		if (strcmp(c->lines[i].v[RUN], c->lines[0].v[RUN]) != 0)
+			return false;
+	return true;
+}
+
+/* A boot is in one block, and a block has one boot of a kernel: or else they are no pairs. */
+static int check_blocks(struct import_csv *c)
+{
+	struct kab_strv kab_autostrv boots = KAB_STRV_INIT, places = KAB_STRV_INIT;
+	int rc = 0;
+
+	for (size_t i = 0; i < c->n && !rc; i++) {
+		const struct line *l = &c->lines[i];
+		kab_autofree char *boot =
+			kab_xasprintf("%s\x1f%s\x1f%s", l->v[HOST], l->v[KERNEL], l->v[BOOT]);
+		kab_autofree char *place =
+			kab_xasprintf("%s\x1f%s\x1f%d", l->v[HOST], l->v[KERNEL], l->block);
+		size_t b = 0, p = 0;
+
+		while (b < boots.n && strcmp(boots.v[b], boot))
+			b++;
+		while (p < places.n && strcmp(places.v[p], place))
+			p++;
+		if (b != p)
+			rc = fail(c, l->number, BLOCK,
+				  b < p ? "this boot was in another block before"
+					: "this block has another boot of this kernel already",
+				  l->v[BLOCK]);
+		else if (b == boots.n) {
+			kab_strv_add(&boots, boot);
+			kab_strv_add(&places, place);
+		}
+	}
+	return rc;
+}
+
 int kab_import_csv(const char *file, const char *bytes, size_t n, const char *baseline,
 		   struct kab_import *ret, struct kab_err *err)
 {
@@ -363,6 +418,11 @@ int kab_import_csv(const char *file, const char *bytes, size_t n, const char *ba
 		rc = read_lines(&c, ret);
 	if (!rc && baseline && kab_import_choose_baseline(ret, baseline, err))
 		rc = kab_err_prefix(err, "%s", file);
+	/* Blocks of several runs have the same numbers. */
+	if (!rc && c.with_boot == c.n && c.with_block == c.n && is_one_run(&c)) {
+		rc = check_blocks(&c);
+		ret->paired = true;
+	}
 	if (!rc) {
 		number_lines(&c);
 		build(&c, ret);
@@ -375,6 +435,10 @@ int kab_import_csv(const char *file, const char *bytes, size_t n, const char *ba
 				c.n - c.with_boot, c.n);
 		if (c.with_boot)
 			ret->boots_text = kab_xstrdup("as the column 'boot' says");
+		if (c.with_block && !ret->paired)
+			kab_import_caveat(ret, "not tested as pairs: %s",
+					  c.with_block < c.n ? "some lines name no block"
+							     : "blocks of several runs");
 	}
 	free(c.lines);
 	kab_csv_release(&c.csv);

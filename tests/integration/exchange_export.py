@@ -105,7 +105,7 @@ class Export(e2e.Case):
         text = self.out(run)
         self.assertTrue(text.startswith(
             "run,host,kernel,release,condition,case,row,params,runner,metric,unit,direction,boot,iteration,"
-            "sample,attempts,sequence,state,value,reason\n"))
+            "sample,attempts,sequence,state,value,reason,block\n"))
         rows = self.rows(run, "--names")
         given = list(csv.DictReader(io.StringIO(made_csv())))
         self.assertEqual(len([r for r in rows if r["state"] == "done"]),
@@ -138,6 +138,35 @@ class Export(e2e.Case):
         self.assertEqual(self.kab("import", "--csv", self.path("again.csv"), "--name", "again").status, 0)
         self.assertEqual(self.sql("SELECT DISTINCT row_key FROM iteration i JOIN run r ON r.id = i.run_id"
                                   " WHERE r.name = 'again' ORDER BY 1"), [(n,) for n in sorted(evil)])
+
+    def test_pairs_come_back_as_pairs(self):
+        suite = self.suite([self.synthetic()], repeat={"iterations": 2, "boots": 6})
+        for name in ("one", "two"):
+            r = self.kab("run", suite, "--kernel", "base=running", "--kernel", "test=running", "--name", name)
+            self.assertEqual(r.status, 0, r.err)
+        text = self.out("one")
+        self.assertEqual({r["block"] for r in csv.DictReader(io.StringIO(text))}, set("123456"))
+        self.write("pairs.csv", text)
+        r = self.kab("import", "--csv", self.path("pairs.csv"), "--name", "pairs")
+        self.assertEqual(r.status, 0, r.err)
+        a, b = (strict(self.kab("report", n, "--format", "json").out)["rows"] for n in ("one", "pairs"))
+        self.assertTrue(a[0]["paired"])
+        self.assertTrue(b[0]["paired"])
+        self.assertEqual(a[0]["comparisons"][0]["blocks"], 6)
+        self.assertEqual(a[0]["comparisons"], b[0]["comparisons"])
+        # Boots of two runs are four times six boots, and no pairs: their blocks have the same numbers.
+        self.write("both.csv", self.out("one", "two"))
+        r = self.kab("import", "--csv", self.path("both.csv"), "--name", "both")
+        self.assertEqual(r.status, 0, r.err)
+        self.assertIn("not tested as pairs: blocks of several runs", r.err + self.kab("report", "both").out)
+        self.assertEqual(self.sql("SELECT count(*) FROM boot b JOIN run r ON r.id = b.run_id WHERE r.name = 'both'"),
+                         [(24,)])
+        for bad, said in ((text.replace(",2\n", ",x\n"), "a whole number from 1 is needed, not 'x'"),
+                          (text.replace(",2\n", ",1\n"), "this block has another boot of this kernel already")):
+            self.write("bad.csv", bad)
+            r = self.kab("import", "--csv", self.path("bad.csv"), "--name", "bad")
+            self.assertEqual(r.status, 3, r.err)
+            self.assertIn(said, r.err)
 
     def test_own_csv_gives_the_same_verdicts(self):
         run = self.make()
