@@ -430,7 +430,7 @@ static int delete (struct job *j, struct kab_err *err)
 
 	if (!kab_args_at(j->args, 0))
 		return kab_err_set(err, KAB_ERR_USAGE, "which bisection is to be deleted?");
-	if (kab_cli_open_store(j->cli, KAB_STORE_WRITE, &j->store, err) ||
+	if (kab_cli_open_store(j->cli, KAB_STORE_CHANGE, &j->store, err) ||
 	    kab_bisect_find(j->store, kab_args_at(j->args, 0), &row, err))
 		return -1;
 	if (!confirmed(j, row.name))

@@ -456,7 +456,7 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 	struct shown s = { .args = args, .tree = "" };
 	int rc;
 
-	if (kab_cli_open_store(cli, writes ? KAB_STORE_WRITE : KAB_STORE_READ, &s.store, &err))
+	if (kab_cli_open_store(cli, writes ? KAB_STORE_CHANGE : KAB_STORE_READ, &s.store, &err))
 		return kab_cli_fail(cli, &err);
 	rc = writes ? put_words(cli, s.store, args, &err) : show(cli, &s, &err);
 	shown_release(&s);

@@ -122,7 +122,7 @@ static int recheck(struct kab_cli *cli, const struct kab_args *args, const struc
 			return -1;
 		kab_strv_add(&names, host->name);
 	}
-	if (kab_cli_open_store(cli, KAB_STORE_WRITE, &store, err) < 0)
+	if (kab_cli_open_store(cli, KAB_STORE_CHANGE, &store, err) < 0)
 		return -1;
 	if (kab_quarantine_recheck(store, lab, &names, user && *user ? user : "somebody",
 				   cli->cancel_fd, &cli->log, &list, err) < 0)

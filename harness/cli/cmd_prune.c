@@ -189,7 +189,7 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 		kab_err_set(&err, KAB_ERR_USAGE,
 			    "say what is to go: --output (the raw output; figures stay) or --runs "
 			    "(all that is stored of them)");
-	else if (!kab_cli_open_store(cli, dry ? KAB_STORE_READ : KAB_STORE_WRITE, &store, &err) &&
+	else if (!kab_cli_open_store(cli, dry ? KAB_STORE_READ : KAB_STORE_CHANGE, &store, &err) &&
 		 !choose(cli, store, args, &list, &err)) {
 		print(cli, &list);
 		if (!list.n)

@@ -37,7 +37,7 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 	struct kab_store *store;
 	int rc;
 
-	if (kab_cli_open_store(cli, KAB_STORE_WRITE, &store, &err))
+	if (kab_cli_open_store(cli, KAB_STORE_CHANGE, &store, &err))
 		return kab_cli_fail(cli, &err);
 	rc = kab_cli_find_measured(cli, store, kab_args_at(args, 0), &info, &err);
 	if (!rc) {

@@ -59,7 +59,7 @@ static int resume(struct kab_cli *cli, const struct kab_args *args, struct kab_e
 	if (kab_args_num(args, "wait", 0, 1e9, 0, &execute.lease_wait_s, err) < 0 ||
 	    kab_events_open(cli, kab_args_get(args, "events"), &execute.events, err) < 0)
 		return -1;
-	if (kab_cli_open_store(cli, KAB_STORE_WRITE, &store, err) < 0)
+	if (kab_cli_open_store(cli, KAB_STORE_CHANGE, &store, err) < 0)
 		goto out;
 	found = kab_store_find_run(store, kab_args_at(args, 0), &info, &note, err);
 	if (found > 0)

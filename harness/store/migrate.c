@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -72,10 +73,17 @@ static int copy_pages(sqlite3 *from, sqlite3 *to)
 
 int kab_store_copy_to(struct kab_store *store, const char *path, struct kab_err *err)
 {
-	kab_autofree char *part = kab_xasprintf("%s.part", path);
+	/* Not the one of another process that copies to the same name. */
+	kab_autofree char *part = kab_xasprintf("%s.%ld.part", path, (long)getpid());
 	sqlite3 *from = NULL, *to = NULL;
+	struct stat st;
 	int fd, rc;
 
+	if (!lstat(path, &st))
+		return kab_err_set(err, KAB_ERR_STORE,
+				   "cannot copy database '%s' to '%s', which is there already and "
+				   "is not overwritten; name another file",
+				   store->path, path);
 	unlink(part);
 	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)

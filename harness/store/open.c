@@ -310,12 +310,14 @@ static int set_up(struct kab_store *store, const struct kab_store_env *env, stru
 
 	if (check_file(store->path, &header, err))
 		return -1;
-	if (store->mode == KAB_STORE_READ && header.empty)
+	if (store->mode != KAB_STORE_WRITE && header.empty)
 		return kab_err_set(err, KAB_ERR_NOT_FOUND,
 				   "there is no database '%s' yet; 'kab run' or 'kab import' makes "
 				   "one, --db names another",
 				   store->path);
-	if (store->mode == KAB_STORE_WRITE && make_folders(store->path, err))
+	if (store->mode == KAB_STORE_CHANGE)
+		store->mode = KAB_STORE_WRITE;
+	else if (store->mode == KAB_STORE_WRITE && make_folders(store->path, err))
 		return -1;
 	network = network_fs(env->fs_type(header.empty ? folder : store->path));
 	if (kab_guard_files(store->path, err) || open_file(store, err) ||
@@ -336,12 +338,24 @@ int kab_store_open_env(const char *path, enum kab_store_mode mode, const struct 
 	store = kab_xcalloc(1, sizeof(*store));
 	pthread_mutex_init(&store->lock, NULL);
 	store->path = path ? kab_xstrdup(path) : default_path();
+	/* ":memory:" and "file:x?mode=memory" are files here: a run is not to vanish with kab. */
+	if (store->path && (store->path[0] == ':' || !strncmp(store->path, "file:", 5))) {
+		char *file = kab_xasprintf("./%s", store->path);
+
+		free(store->path);
+		store->path = file;
+	}
 	store->mode = mode;
 	store->busy_ms = env->busy_ms;
 	if (!store->path) {
 		kab_store_close(store);
 		return kab_err_set(err, KAB_ERR_STORE,
 				   "no place for the database: HOME is not set; pass --db PATH");
+	}
+	if (!*store->path) {
+		kab_store_close(store);
+		return kab_err_set(err, KAB_ERR_STORE,
+				   "the name of the database is empty; pass --db PATH");
 	}
 	if (set_up(store, env, err)) {
 		kab_store_close(store);

@@ -22,6 +22,7 @@ struct kab_store;
 
 enum kab_store_mode {
 	KAB_STORE_WRITE, /* created when missing (folders too), migrated after a copy is kept */
+	KAB_STORE_CHANGE, /* the same, but must exist */
 	KAB_STORE_READ, /* must exist; a newer schema is refused; an older one asks for a write */
 };
 

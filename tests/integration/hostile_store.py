@@ -270,6 +270,33 @@ class Foreign(e2e.Case):
                 self.assertEqual(r.status, 4, r.err)
                 self.assertIn("not even a file", r.err)
 
+    def test_names_that_mean_something_to_sqlite(self):
+        """An empty one and ":memory:" are databases that vanish with the program."""
+        suite = self.suite([self.synthetic()], repeat={"iterations": 1})
+        r = self.aa(suite, "--db", "")
+        self.assertEqual(r.status, 4, r.err)
+        self.assertIn("pass --db PATH", r.err)
+        r = self.aa(suite, "--db", ":memory:", cwd=self.dir)
+        self.assertEqual(r.status, 0, r.err)
+        self.assertEqual(self.kab("show", "--db", self.path(":memory:")).status, 0)
+        # What changes a database makes none.
+        for w in (["resume", "1"], ["reparse", "1"], ["prune", "--output", "1", "--yes"]):
+            r = self.kab(*w, "--db", self.path("none.db"))
+            self.assertEqual(r.status, 3, r.err)
+            self.assertIn("there is no database", r.err)
+        self.assertFalse(os.path.exists(self.path("none.db")))
+
+    def test_backup_overwrites_nothing(self):
+        os.symlink(self.path("nowhere"), self.path("link"))
+        before = sorted(os.listdir(self.dir))
+        for to in (self.foreign, self.victim, self.path("link"), "/dev/null"):
+            r = self.kab("backup", to, "--db", self.foreign)
+            self.assertEqual(r.status, 4, r.err)
+            self.assertIn("name another file", r.err)
+        with open(self.victim, encoding="ascii") as f:
+            self.assertEqual(f.read(), "do not touch\n")
+        self.assertEqual(sorted(os.listdir(self.dir)), before)
+
     def test_links_beside_it(self):
         for suffix in ("-wal", "-shm", "-journal"):
             with self.subTest(suffix=suffix):

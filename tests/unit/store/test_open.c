@@ -361,7 +361,7 @@ static void test_backup(void **state)
 	mini_create(f, &m, "x", MINI_PLAN);
 	OK(f, kab_store_backup(f->store, to, &f->err));
 	assert_int_equal(kab_store_backup(f->store, to, &f->err), -1); /* never over another */
-	assert_contains(f->err.text, "File exists");
+	assert_contains(f->err.text, "name another file");
 	OK(f, kab_store_open(to, KAB_STORE_READ, &store, &f->err));
 	OK(f, kab_store_find_run(store, "x", &info, NULL, &f->err));
 	kab_run_info_release(&info);
