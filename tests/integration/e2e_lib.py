@@ -41,27 +41,65 @@ def _can_unshare(words):
                           check=False).returncode == 0
 
 
-def _outer(argv):
-    """Start the tests in namespaces and remove their folder afterwards, whatever happened."""
+class _Part:
+    """Tests in namespaces of their own, and the folder of these."""
+
+    def __init__(self, words, argv, apart):
+        # Not on a file system in memory: hosts refuse one for their work folder.
+        self.scratch = tempfile.mkdtemp(prefix="kab-e2e-", dir="/var/tmp")
+        os.chmod(self.scratch, 0o755)
+        # One after the other where several write at the same time.
+        self.said = tempfile.TemporaryFile() if apart else None
+        env = dict(os.environ, KAB_TEST_SCRATCH=self.scratch)
+        env[INSIDE] = "ns"
+        self.child = subprocess.Popen(
+            words + [sys.executable, os.path.abspath(argv[0])] + argv[1:], env=env,
+            stdout=self.said, stderr=subprocess.STDOUT if apart else None)
+
+    def close(self):
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        if self.said:
+            self.said.seek(0)
+            sys.stdout.write(self.said.read().decode(errors="replace"))
+            sys.stdout.flush()
+            self.said.close()
+
+
+def _outer(argv, parts, at_once):
+    """Start the tests in namespaces and remove their folders afterwards, whatever happened."""
     words = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "--mount-proc"]
     if not is_root():
         words.insert(1, "--map-root-user")
     if not _can_unshare(words):
         print("skipped: no right to make mount, process and network namespaces here")
         return 77
-    # Not on a file system in memory: hosts refuse one for their work folder.
-    scratch = tempfile.mkdtemp(prefix="kab-e2e-", dir="/var/tmp")
-    os.chmod(scratch, 0o755)
-    env = dict(os.environ, KAB_TEST_SCRATCH=scratch)
-    env[INSIDE] = "ns"
-    command = [sys.executable, os.path.abspath(argv[0])] + argv[1:]
+    running, failed = [], False
+    for sig in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, lambda *_: sys.exit(1))
     try:
-        child = subprocess.Popen(words + command, env=env)
-        for sig in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(sig, lambda *_: child.kill())
-        return child.wait()
+        while parts or running:
+            while parts and len(running) < at_once:
+                running.append(_Part(words, argv + parts.pop(0), at_once > 1))
+            for part in [p for p in running if p.child.poll() is not None]:
+                failed = failed or part.child.returncode != 0
+                running.remove(part)
+                part.close()
+            time.sleep(0.05)
+        return 1 if failed else 0
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        for part in running:
+            part.child.kill()
+            part.child.wait()
+            part.close()
+
+
+def _names(tests):
+    """Class.method of each of them."""
+    found = []
+    for test in tests:
+        found += _names(test) if isinstance(test, unittest.TestSuite) else \
+            [test.id().split(".", 1)[1]]
+    return found
 
 
 def _prepare_inside(scratch):
@@ -81,8 +119,9 @@ def _prepare_inside(scratch):
     return "/mnt"
 
 
-def main(needs_root=False):
-    """Run the tests of the calling program: PROGRAM KAB [unittest arguments]."""
+def main(needs_root=False, at_once=1):
+    """Run the tests of the calling program: PROGRAM KAB [unittest arguments]. Those that mostly wait may
+    do so `at_once`, each with namespaces of its own; then the arguments are names alone."""
     global KAB
     if len(sys.argv) < 2:
         sys.exit("usage: %s KAB [TEST...]" % sys.argv[0])
@@ -91,7 +130,13 @@ def main(needs_root=False):
         print("needs root")
         sys.exit(77)
     if INSIDE not in os.environ:
-        sys.exit(_outer([sys.argv[0], KAB] + sys.argv[2:]))
+        parts = [sys.argv[2:]]
+        if at_once > 1:
+            loader, module = unittest.defaultTestLoader, sys.modules["__main__"]
+            parts = [[name] for name in _names(
+                loader.loadTestsFromNames(sys.argv[2:], module) if sys.argv[2:]
+                else loader.loadTestsFromModule(module))]
+        sys.exit(_outer([sys.argv[0], KAB], parts, at_once))
     os.environ["KAB_TEST_WORK"] = _prepare_inside(os.environ["KAB_TEST_SCRATCH"])
     program = unittest.main(module="__main__", argv=[sys.argv[0]] + sys.argv[2:], exit=False,
                             verbosity=2)

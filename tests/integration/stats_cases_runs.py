@@ -256,4 +256,4 @@ class Noise(e2e.Case):
 
 
 if __name__ == "__main__":
-    e2e.main()
+    e2e.main(at_once=4)
