@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -16,6 +17,8 @@
 #include "transport/ssh_shared.h"
 
 #define FILE_MAX ((size_t)16 << 20)
+/* Lines that are named of a file that is something else altogether. */
+#define FAULTS_MAX 10
 
 void kab_known_hosts_release(struct kab_known_hosts *kh)
 {
@@ -164,6 +167,14 @@ void kab_known_hosts_read(struct kab_known_hosts *kh, const char *found, const c
 			add_line(kh, lines.v[++i], no, marker, file);
 }
 
+/* Not a pipe, which would be waited for. */
+static bool is_readable_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, R_OK) == 0;
+}
+
 static int look_up(struct kab_known_hosts *kh, const char *name, const char *file,
 		   const struct kab_wait *wait, struct kab_err *err)
 {
@@ -171,7 +182,7 @@ static int look_up(struct kab_known_hosts *kh, const char *name, const char *fil
 	struct kab_exec req = { .argv = argv };
 	struct kab_exec_result res;
 
-	if (access(file, R_OK) != 0)
+	if (!is_readable_file(file))
 		return 0;
 	if (kab_child_run(&req, wait, &res, err) < 0)
 		return kab_err_prefix(err, "looking up host keys in '%s'", file);
@@ -205,9 +216,9 @@ static void tell_faults_of(const char *file, const struct kab_endpoint *ep)
 {
 	struct kab_buf text kab_autobuf = { .max = FILE_MAX };
 	char *p, *next;
-	int no = 1;
+	int no = 1, faults = 0;
 
-	if (kab_file_read(file, &text, NULL) < 0 || !text.len)
+	if (!is_readable_file(file) || kab_file_read(file, &text, NULL) < 0 || !text.len)
 		return;
 	for (p = text.data; p && *p; p = next, no++) {
 		const char *fault;
@@ -216,7 +227,15 @@ static void tell_faults_of(const char *file, const struct kab_endpoint *ep)
 		if (next)
 			*next++ = '\0';
 		fault = kab_known_hosts_fault(p);
-		if (fault && kab_ssh_shared_first(ep->shared, file, no))
+		if (!fault)
+			continue;
+		if (++faults > FAULTS_MAX) {
+			if (kab_ssh_shared_first(ep->shared, file, no))
+				kab_log(ep->log, KAB_LOG_WARN,
+					"%s:%d: and so on; is this a known_hosts file?", file, no);
+			return;
+		}
+		if (kab_ssh_shared_first(ep->shared, file, no))
 			kab_log(ep->log, KAB_LOG_WARN, "%s:%d: this line is skipped: %s", file, no,
 				fault);
 	}
@@ -253,12 +272,6 @@ char *kab_known_hosts_prefer(const struct kab_known_hosts *kh)
 	return kab_strv_join(&order, ",");
 }
 
-/* Where a key is added: the first of the user's files, or its usual place. */
-static const char *user_file(const struct kab_ssh_config *cfg)
-{
-	return cfg->known_hosts.n ? cfg->known_hosts.v[0] : "~/.ssh/known_hosts";
-}
-
 /* "ssh-keyscan ... >>FILE", which writes the name that is looked up. */
 static char *add_command(const struct kab_known_hosts *kh, const struct kab_ssh_config *cfg,
 			 const char *type)
@@ -277,8 +290,13 @@ static char *add_command(const struct kab_known_hosts *kh, const struct kab_ssh_
 		kab_buf_adds(&cmd, " | sed ");
 		kab_quote_sh(&cmd, sed);
 	}
+	/* Added to the first of the user's files. */
 	kab_buf_adds(&cmd, " >>");
-	kab_quote_sh(&cmd, user_file(cfg));
+	if (cfg->known_hosts.n)
+		kab_quote_sh(&cmd, cfg->known_hosts.v[0]);
+	else
+		kab_buf_adds(&cmd, "FILE, and name that as UserKnownHostsFile in ssh_config, which "
+				   "names none");
 	return kab_buf_detach(&cmd);
 }
 
@@ -322,6 +340,13 @@ int kab_known_hosts_refuse(const struct kab_known_hosts *kh, const struct kab_ss
 			"'%s' shows the %s key %s, but is only known by its %s key (%s:%d); "
 			"after checking the fingerprint: %s",
 			kh->name, type, print, other->type, other->file, other->line, add);
+	if (ca && kh->checks_ca)
+		return kab_err_set(
+			err, KAB_ERR_AUTH,
+			"'%s' is only known by a certificate authority (%s:%d), and has no "
+			"certificate of it (HostCertificate) for its %s key %s; after checking the "
+			"fingerprint: %s",
+			kh->name, ca->file, ca->line, type, print, add);
 	if (ca)
 		return kab_err_set(
 			err, KAB_ERR_AUTH,

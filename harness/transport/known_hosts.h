@@ -27,6 +27,7 @@ struct kab_known_hosts {
 	struct kab_known_key *v;
 	size_t n, cap;
 	char *name; /* what was looked for */
+	bool checks_ca; /* who asks has looked at certificates */
 };
 
 /* Look the host up in all its files. Files that do not exist are skipped. -1: ENV, TIMEOUT, ... */

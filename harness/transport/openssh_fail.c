@@ -103,9 +103,10 @@ static int host_key(struct kab_openssh *s, const char *said, const struct kab_wa
 			    "host until it has a new key",
 			    s->cfg.hostname);
 	else if (see_key(s, wait, &type, &print) &&
-		 kab_known_hosts_load(&s->cfg, wait, &known, err) == 0)
+		 kab_known_hosts_load(&s->cfg, wait, &known, err) == 0) {
+		known.checks_ca = true;
 		rc = kab_known_hosts_refuse(&known, &s->cfg, type, print, err);
-	else
+	} else
 		kab_err_set(err, KAB_ERR_AUTH, "ssh does not take the host key: %s", tail(said));
 	kab_known_hosts_release(&known);
 	return rc;
@@ -118,7 +119,7 @@ int kab_openssh_refused(struct kab_openssh *s, const char *locked, const struct 
 	const char *name = s->base.ep->name, *host = s->cfg.hostname;
 
 	if (has(said, "host key is known for") || has(said, "HOST IDENTIFICATION HAS CHANGED") ||
-	    has(said, "REVOKED HOST KEY")) {
+	    has(said, "REVOKED HOST KEY") || has(said, "Host key verification failed")) {
 		/* Of a jump host it is said as ssh says it. */
 		char *known kab_autofree = kab_ssh_config_known_name(&s->cfg);
 

@@ -245,8 +245,11 @@ int kab_ssh_config_resolve(const char *dest, const char *file, int port,
 			return kab_err_set(err, KAB_ERR_ENV,
 					   "cannot read the ssh configuration: no 'ssh' on this "
 					   "machine; install the package openssh-client");
-		return kab_err_set(err, why.code, "reading the ssh configuration of '%s': %s", dest,
-				   why.text);
+		return kab_err_set(err, why.code, "reading the ssh configuration of '%s': %s%s",
+				   dest, why.text,
+				   why.code == KAB_ERR_TIMEOUT
+					   ? "; does a command of 'Match exec' wait for something?"
+					   : "");
 	}
 	if (res.exit_status != 0) {
 		kab_buf_rtrim(&res.err, "\r\n");

@@ -223,10 +223,12 @@ static void test_host_keys(void **state)
 		    "cd $D; ssh-keygen -q -t ed25519 -N '' -f other; p=$(sed -n 's/^Port //p' "
 		    "plain/sshd_config); e=$(cut -d' ' -f1,2 plain/host_ed25519.pub); : >kh_empty; "
 		    "echo \"[127.0.0.1]:$p $(cut -d' ' -f1,2 other.pub)\" >kh_changed; "
-		    "printf \"@revoked * $e\\n[127.0.0.1]:$p $e\\n\" >kh_revoked"));
+		    "printf \"@revoked * $e\\n[127.0.0.1]:$p $e\\n\" >kh_revoked; "
+		    "echo \"@cert-authority * $(cut -d' ' -f1,2 other.pub)\" >kh_ca"));
 	add_with_known("kh_empty", "kh_empty");
 	add_with_known("kh_changed", "kh_changed");
 	add_with_known("kh_revoked", "kh_revoked");
+	add_with_known("kh_ca", "kh_ca");
 	ours = open_fails("kh_empty", "openssh");
 	has(&ours, KAB_ERR_AUTH, "is not known");
 	has(&ours, KAB_ERR_AUTH, "ssh-keyscan -t ed25519 -p");
@@ -240,6 +242,10 @@ static void test_host_keys(void **state)
 	assert_string_equal(ours.text, theirs.text);
 	ours = open_fails("kh_revoked", "openssh");
 	has(&ours, KAB_ERR_AUTH, "revoked");
+	ours = open_fails("kh_ca", "openssh");
+	has(&ours, KAB_ERR_AUTH, "has no certificate of it");
+	theirs = open_fails("kh_ca", "ssh");
+	has(&theirs, KAB_ERR_AUTH, "set \"transport\": \"openssh\"");
 	/* Only the lab file's word counts, and not even that for a revoked one. */
 	static const char *const taken[] = { "kh_changed", "kh_empty" };
 	for (size_t i = 0; i < KAB_ARRAY_SIZE(taken); i++) {
