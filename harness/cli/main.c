@@ -112,6 +112,8 @@ int main(int argc, char **argv)
 
 	/* GSL's default handler aborts; every GSL call's return is checked instead. */
 	gsl_set_error_handler_off();
+	/* A limit on the size of files is an error of the write, not the end of kab. */
+	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	no_core();
 	if (!cli.out)

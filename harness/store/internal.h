@@ -47,6 +47,8 @@ struct kab_store {
 	char *notice;
 	enum kab_store_mode mode;
 	int busy_ms;
+	bool network; /* on a file system whose file numbers may change */
+	char *gone; /* said since the file is no longer at its path */
 	int64_t bulk_depth; /* > 0: verbs are savepoints of one transaction */
 	struct {
 		const char *sql; /* address of a literal: compared as a pointer first */
@@ -61,6 +63,8 @@ void kab_store_unlock_(struct kab_store **store);
 	struct kab_store *guard_ __attribute__((cleanup(kab_store_unlock_), unused)) = \
 		kab_store_lock_(store)
 
+/* Is the file still at its path? If not, what it holds is copied beside it, and -1. */
+int kab_store_check_place(struct kab_store *store, struct kab_err *err);
 /* Takes file system, path and remedy into the text. rc is a (extended) result code. Returns -1. */
 int kab_store_fail(struct kab_store *store, int rc, struct kab_err *err);
 

@@ -111,6 +111,41 @@ int kab_store_copy_to(struct kab_store *store, const char *path, struct kab_err 
 	return rc == SQLITE_OK ? 0 : -1;
 }
 
+/*
+ * Removed, moved or replaced by a copy: SQLite would go on writing to the old file, which is gone
+ * when kab ends, and its log would be taken for that of the new one.
+ */
+int kab_store_check_place(struct kab_store *store, struct kab_err *err)
+{
+	kab_autofree char *path = NULL;
+	sqlite3 *to = NULL;
+	int moved = 0, fd, rc;
+
+	if (!store->gone && !store->network)
+		sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+	if (moved) {
+		path = kab_xasprintf("%s.%ld.rescued", store->path, (long)getpid());
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		rc = fd < 0 ? SQLITE_CANTOPEN
+			    : sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE, NULL);
+		if (fd >= 0)
+			close(fd);
+		if (rc == SQLITE_OK)
+			rc = copy_pages(store->db, to);
+		sqlite3_close(to);
+		sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+		store->gone = kab_xasprintf(
+			"database '%s' was moved, removed or replaced while kab wrote to it; %s "
+			"'%s'%s%s",
+			store->path,
+			rc == SQLITE_OK ? "all that it held is in" : "it cannot be copied to", path,
+			rc == SQLITE_OK ? ": put that in its place and go on with 'kab resume'"
+					: ": ",
+			rc == SQLITE_OK ? "" : sqlite3_errstr(rc));
+	}
+	return store->gone ? kab_err_set(err, KAB_ERR_STORE, "%s", store->gone) : 0;
+}
+
 static int keep_copy(struct kab_store *store, int64_t from, char **ret, struct kab_err *err)
 {
 	for (int i = 0; i < 100; i++) {

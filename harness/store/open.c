@@ -320,6 +320,7 @@ static int set_up(struct kab_store *store, const struct kab_store_env *env, stru
 	else if (store->mode == KAB_STORE_WRITE && make_folders(store->path, err))
 		return -1;
 	network = network_fs(env->fs_type(header.empty ? folder : store->path));
+	store->network = network != NULL;
 	if (kab_guard_files(store->path, err) || open_file(store, err) ||
 	    kab_guard_connection(store, err) ||
 	    kab_sql_script(store, "PRAGMA foreign_keys=ON", err) ||
@@ -384,6 +385,7 @@ void kab_store_close(struct kab_store *store)
 	pthread_mutex_destroy(&store->lock);
 	free(store->path);
 	free(store->notice);
+	free(store->gone);
 	free(store);
 }
 

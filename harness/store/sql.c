@@ -284,6 +284,8 @@ int kab_tx_begin(struct kab_store *store, struct kab_err *err)
 	if (store->mode == KAB_STORE_READ)
 		return kab_err_set(err, KAB_ERR_INTERNAL, "database '%s' was opened for reading",
 				   store->path);
+	if (!store->bulk_depth && kab_store_check_place(store, err))
+		return -1;
 	return kab_sql_script(store, store->bulk_depth ? "SAVEPOINT verb" : "BEGIN IMMEDIATE", err);
 }
 

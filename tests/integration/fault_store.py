@@ -233,6 +233,45 @@ class Controller(e2e.Case):
         self.assertEqual(self.kab("resume", "r").status, 0)
         self.assert_exactly_once(3)
 
+    def test_limit_on_the_size_of_files(self):
+        suite = self.suite([self.synthetic()], repeat={"iterations": 1})
+        p = subprocess.run([e2e.KAB, "run", suite, "--kernel", "k=running"], env=self.env, capture_output=True,
+                           text=True, check=False, timeout=100, stdin=subprocess.DEVNULL,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000)))
+        self.assertEqual(p.returncode, 4, p.stderr)
+        self.assertIn(self.db, p.stderr)
+
+    def taken_away(self, take):
+        """Not written to a file that is nowhere: what there is is kept, and the run can go on."""
+        calls = self.path("calls")
+        suite = self.suite([self.synthetic(sleep_s=0.5, fail_every=99999, state=calls)], repeat={"iterations": 8})
+        p = self.start("run", suite, "--kernel", "k=running", "--name", "r")
+        e2e.wait_for("an iteration", lambda: self.states().get("done"), process=p)
+        take()
+        r = self.finish(p)
+        self.assertEqual(r.status, 4, r.err)
+        saved = self.path("kab.db.%d.rescued" % p.pid)
+        self.assertIn("all that it held is in '%s'" % saved, r.err)
+        self.assertEqual(self.lease_owner(), "-")
+        for name in os.listdir(self.dir):
+            if name.startswith("kab.db") and self.path(name) != saved:
+                os.unlink(self.path(name))
+        os.rename(saved, self.db)
+        self.assertEqual(self.kab("resume", "r").status, 0)
+        self.assert_exactly_once(8)
+        with open(calls, encoding="ascii") as f:
+            self.assertEqual(f.read().strip(), "8")
+
+    def test_database_is_removed(self):
+        self.taken_away(lambda: [os.unlink(self.path(n)) for n in os.listdir(self.dir) if n.startswith("kab.db")])
+
+    def test_database_is_replaced(self):
+        other = self.path("other.db")
+        db = sqlite3.connect(other)
+        db.execute("CREATE TABLE t (x)")
+        db.close()
+        self.taken_away(lambda: os.rename(other, self.db))
+
     def test_two_controllers_on_one_database(self):
         suite = self.suite([self.synthetic(sleep_s=0.1)], repeat={"iterations": 5})
         both = [self.start("run", suite, "--kernel", "k=running", "--wait", "100", "--name", n)
