@@ -67,7 +67,7 @@ kill_() {
 lab() {
 	release || return 1
 	lab_failed=
-	for test in three smt faults target; do
+	for test in three smt faults target methods; do
 		# shellcheck disable=SC2046 # a word or none
 		LABTEST_TRIALS=20 tests/lab/test_$test.py build/release/kab $([ $test != faults ] || echo --long) || lab_failed=1
 	done

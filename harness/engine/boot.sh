@@ -317,7 +317,9 @@ kexec_select() {
 	line=
 	for w in $(cat /proc/cmdline); do
 		case $w in
-		BOOT_IMAGE=* | kab.nonce=* | initrd=*) ;;
+		# From here on it is what kab gave to the kernel that runs, and not for the next one.
+		kab.nonce=*) break ;;
+		BOOT_IMAGE=* | initrd=*) ;;
 		*) line="$line $w" ;;
 		esac
 	done

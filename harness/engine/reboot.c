@@ -240,6 +240,7 @@ static int new_nonce(struct attempt *a, struct kab_err *err)
 		return kab_err_errno(err, KAB_ERR_ENV, "cannot get random bytes");
 	snprintf(a->nonce, sizeof(a->nonce), "%016llx", (unsigned long long)random);
 	free(a->args);
+	/* The mark comes first: kexec_select of boot.sh knows by it where our words begin. */
 	a->args = kab_xasprintf("kab.nonce=%s " DEFAULT_ARGS "%s%s", a->nonce,
 				a->kernel->cmdline ? " " : "",
 				a->kernel->cmdline ? a->kernel->cmdline : "");
