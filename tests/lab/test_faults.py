@@ -5,6 +5,7 @@
 One emulated host with two real kernels; each scenario breaks something and checks what kab says, its
 exit status, and what the store holds. Without --long only those that tests/run.sh has the time for.
 """
+import json
 import os
 import random
 import signal
@@ -85,6 +86,10 @@ class Faults:
             self.kernel("bad", self.test, "rdinit=/nonexistent root=/dev/none panic=0"), deadline=300)
         check(any("Kernel panic" in text for _, text in self.lab.events("panic-halted", "console")),
               "the console was not kept")
+        report = self.lab.run("export", "panic-halted", "--format", "kcidb", "--origin", "kab", status=0).out
+        tests = {t["misc"]["kernel"]: t for t in json.loads(report)["tests"]}
+        check({k: t["status"] for k, t in tests.items()} == {"good": "DONE", "bad": "MISS"}, report)
+        check("number" not in tests["bad"], report)
 
     def panic_restarts(self):
         """A kernel that panics and restarts the host by itself after 30 s: back in the default kernel."""
