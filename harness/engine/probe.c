@@ -58,6 +58,16 @@ int kab_probe(struct kab_session *s, const struct kab_wait *wait, struct kab_fac
 	req.out_max = req.err_max = PROBE_BYTES_MAX;
 	if (s->ops->exec(s, &req, wait, &res, err) == 0) {
 		status = kab_facts_parse(ret, kab_buf_str(&res.out), res.out.len, err);
+		if (status < 0) {
+			struct kab_buf *said = res.err.len ? &res.err : &res.out;
+
+			kab_buf_rtrim(said, "\r\n");
+			status = kab_err_set(
+				err, KAB_ERR_REMOTE,
+				"the host says nothing of itself (exit status %d%s%.200s); is its "
+				"login shell a restricted one?",
+				res.exit_status, said->len ? ": " : "", kab_buf_str(said));
+		}
 		if (status == 0 && !*kab_facts_get(ret, "release"))
 			status = kab_err_set(
 				err, KAB_ERR_REMOTE,

@@ -133,8 +133,9 @@ void kab_rows_add_value(struct rows *rows, struct rows_iter *it, const char *nam
 /* Index of the group, added when it is new; *hint is where the one before was (0 at first). */
 size_t kab_rows_group(struct rows *rows, size_t *hint, const char *host, const char *condition,
 		      const char *case_name, const char *row_key, const char *runner, int order);
-/* Column of a label of a run. */
-size_t kab_rows_kernel(const struct rows *rows, size_t run, const char *label);
+/* Column of a label of a run. -1: the run has none of that name; the database is damaged. */
+int kab_rows_kernel(struct kab_store *store, const struct rows *rows, size_t run, const char *label,
+		    size_t *ret, struct kab_err *err);
 /* Index of the metric in the group, added when it is new. */
 size_t kab_rows_metric(struct rows_group *group, const char *name, const char *unit,
 		       enum kab_direction dir, enum rows_origin origin);

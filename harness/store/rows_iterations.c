@@ -96,7 +96,12 @@ static int read_outcome(struct kab_store *store, struct rows_iter *it, struct ka
 	int rc = stmt ? kab_sql_step(store, stmt, err) : -1;
 
 	if (rc < 1)
-		return -1;
+		return rc < 0 ? -1
+			      : kab_err_set(
+					err, KAB_ERR_STORE,
+					"database '%s' has an iteration without an outcome; see "
+					"'kab doctor --store'",
+					store->path);
 	it->extraction_id = sqlite3_column_int64(stmt, 0);
 	kab_iter_state_parse(kab_sql_str(stmt, 1), &it->state);
 	free(it->reason);
@@ -111,7 +116,6 @@ static void fill(struct rows *rows, struct rows_iter *it, sqlite3_stmt *stmt, si
 	it->extraction_id = sqlite3_column_int64(stmt, 1);
 	it->boot_id = boot->id;
 	it->run = r;
-	it->kernel = kab_rows_kernel(rows, r, boot->kernel);
 	it->group = kab_rows_group(rows, hint, boot->host, kab_sql_str(stmt, 3),
 				   kab_sql_str(stmt, 4), kab_sql_str(stmt, 5), kab_sql_str(stmt, 6),
 				   sqlite3_column_int(stmt, 7));
@@ -158,11 +162,15 @@ int kab_rows_read_iterations(struct kab_store *store, struct rows *rows, size_t 
 
 		if (!boot) {
 			rc = kab_err_set(err, KAB_ERR_STORE,
-					 "database '%s' has an iteration of no boot", store->path);
+					 "database '%s' has an iteration of no boot; see 'kab "
+					 "doctor --store'",
+					 store->path);
 			break;
 		}
 		it = KAB_PUSH(&rows->iters);
 		fill(rows, it, stmt, r, boot, &hint);
+		if ((rc = kab_rows_kernel(store, rows, r, boot->kernel, &it->kernel, err)))
+			break;
 		if (sqlite3_column_int(stmt, 18) && (rc = read_outcome(store, it, err)))
 			break;
 		if (boot->failed && it->state == KAB_ITER_DONE) {

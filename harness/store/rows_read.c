@@ -291,12 +291,18 @@ static int name_columns(struct kab_store *store, struct rows *rows, struct kab_e
 	return rc;
 }
 
-size_t kab_rows_kernel(const struct rows *rows, size_t run, const char *label)
+int kab_rows_kernel(struct kab_store *store, const struct rows *rows, size_t run, const char *label,
+		    size_t *ret, struct kab_err *err)
 {
 	for (size_t i = 0; i < rows->labels.n; i++)
-		if (rows->labels.v[i].run == run && !strcmp(rows->labels.v[i].label, label))
-			return rows->labels.v[i].kernel;
-	return 0;
+		if (rows->labels.v[i].run == run && !strcmp(rows->labels.v[i].label, label)) {
+			*ret = rows->labels.v[i].kernel;
+			return 0;
+		}
+	return kab_err_set(err, KAB_ERR_STORE,
+			   "database '%s' has results of a kernel '%s' that run %lld has not; see "
+			   "'kab doctor --store'",
+			   store->path, label, (long long)rows->run[run].id);
 }
 
 /* ---- iterations ---- */

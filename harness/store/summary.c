@@ -142,7 +142,8 @@ int kab_rows_read_summaries(struct kab_store *store, struct rows *rows, size_t r
 
 		kab_direction_parse(kab_sql_str(stmt, 8), &dir);
 		s->run = r;
-		s->kernel = kab_rows_kernel(rows, r, kab_sql_str(stmt, 1));
+		if (kab_rows_kernel(store, rows, r, kab_sql_str(stmt, 1), &s->kernel, err))
+			return -1;
 		s->group = kab_rows_group(rows, &hint, kab_sql_str(stmt, 0), kab_sql_str(stmt, 2),
 					  case_name, kab_sql_str(stmt, 4), kab_sql_str(stmt, 5),
 					  order_of(rows, r, case_name));

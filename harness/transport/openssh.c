@@ -397,13 +397,16 @@ static int openssh_exec(struct kab_session *ks, const struct kab_exec *req,
 		if (is_gone(s, LAST_BREATH_MS)) {
 			rc = kab_openssh_lost(s, "waiting for the command", err);
 		} else if (!begun) {
-			kab_buf_rtrim(&ret->err, "\r\n");
+			/* A login shell that refuses says so on either stream. */
+			struct kab_buf *said = ret->err.len ? &ret->err : &ret->out;
+
+			kab_buf_rtrim(said, "\r\n");
 			s->dead = true;
 			rc = kab_err_set(err, KAB_ERR_CONNECT,
 					 "host '%s': starting the command failed: the server "
 					 "refuses another channel (MaxSessions) or the command "
-					 "(ssh says: %s)",
-					 ks->ep->name, kab_buf_str(&ret->err));
+					 "(ssh says: %.200s)",
+					 ks->ep->name, said->len ? kab_buf_str(said) : "nothing");
 		}
 		if (rc < 0) {
 			kab_exec_result_release(ret);

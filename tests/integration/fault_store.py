@@ -145,6 +145,18 @@ class Doctor(e2e.Case):
         print("rubbish in %d pages: %d found, %d of them empty" % (found + missed, found, missed))
         self.assertGreater(found, missed)
 
+    def test_index_that_lost_its_rows(self):
+        """What a damaged index hides is not counted as something else."""
+        self.filled()
+        page, = self.sql("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_run_kernel_2'")[0]
+        with open(self.db, "r+b") as f:
+            f.seek((page - 1) * 4096)
+            f.write(bytes.fromhex("0a00000000100000"))
+        r = self.kab("report")
+        self.assertEqual(r.status, 4, r.err)
+        self.assertRegex(r.err, "results of a kernel '.*' that run 1 has not; see 'kab doctor --store'")
+        self.doctor(4, "missing from index", "recover")
+
     def test_truncated(self):
         self.filled()
         with open(self.db, "r+b") as f:
@@ -352,4 +364,4 @@ class Secrets(e2e.Case):
 
 
 if __name__ == "__main__":
-    e2e.main()
+    e2e.main(at_once=3)

@@ -510,6 +510,12 @@ static void test_strange_servers(void **state)
 	assert_int_equal(run(s, "true", NULL, 10, &res, &err), -1);
 	has(&err, KAB_ERR_CONNECT, "MaxSessions");
 	s->ops->close(s);
+	sshd_start(&rig, "o_nologin", "ForceCommand 'echo this account is not available; exit 1'");
+	ep = endpoint("o_nologin");
+	s = open_ok(&ep);
+	assert_int_equal(run(s, "true", NULL, 10, &res, &err), -1);
+	has(&err, KAB_ERR_CONNECT, "this account is not available");
+	s->ops->close(s);
 	if (sshd_start_or_skip(&rig, "o_drop", "-s dropbear", &port))
 		session_basics("o_drop");
 }
