@@ -74,6 +74,11 @@ static int shake_hands(struct kab_ssh_session *s, const struct kab_wait *wait, s
 	}
 	if (rc == KAB_SSH_STOP)
 		return -1;
+	if (s->hello.cut)
+		return kab_err_set(err, KAB_ERR_CONNECT,
+				   "host '%s': what answers is no ssh server: it sends and sends, "
+				   "and no greeting",
+				   s->base.ep->name);
 	libssh2_session_last_error(s->ssh, &said, NULL, 0);
 	dropped = said && strstr(said, "banner");
 	if (dropped && s->via_helper) {

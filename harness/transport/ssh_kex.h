@@ -11,7 +11,7 @@
 #include "base/buf.h"
 
 /* So much of what a server sends first is kept, bytes. */
-#define KAB_SSH_HELLO_MAX ((size_t)16 << 10)
+#define KAB_SSH_HELLO_MAX ((size_t)64 << 10)
 
 /*
  * hello: the first bytes from a server: its greeting, then its KEXINIT. host_keys: what we take, comma

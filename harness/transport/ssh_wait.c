@@ -61,7 +61,12 @@ static void quick_ack(int fd)
 static ssize_t on_recv(libssh2_socket_t fd, void *buf, size_t len, int flags, void **abstract)
 {
 	struct kab_ssh_session *s = *abstract;
-	ssize_t n = recv(fd, buf, len, flags | MSG_DONTWAIT);
+	ssize_t n;
+
+	/* libssh2 reads lines before the greeting without an end as long as they come. */
+	if (s->hello.max && s->hello.cut)
+		return -ECONNABORTED;
+	n = recv(fd, buf, len, flags | MSG_DONTWAIT);
 
 	if (n < 0)
 		return -errno;

@@ -595,6 +595,9 @@ static void test_not_a_server(void **state)
 	err = open_fails("mute");
 	has(&err, KAB_ERR_CONNECT, "before it said anything");
 	tcp_stop(pid);
+	add_host("Host endless\n  ProxyCommand yes\n");
+	err = open_fails("endless");
+	has(&err, KAB_ERR_CONNECT, "no greeting");
 }
 
 /* Of the rig itself: a server that cannot have its port takes another, and listens when we are told. */
