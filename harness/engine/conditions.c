@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/strv.h"
+#include "engine/hostscript.h"
 #include "engine/scripts.h"
 
 /*
@@ -45,10 +46,7 @@ static int call(struct kab_session *s, const char *become, const struct kab_strv
 	struct kab_exec req = { 0 };
 	int status;
 
-	if (become) {
-		kab_strv_add(&argv, become);
-		kab_strv_add(&argv, "-n");
-	}
+	kab_hostscript_become(&argv, become);
 	kab_strv_add(&argv, "sh");
 	kab_strv_add(&argv, "-s");
 	kab_strv_add(&argv, "--");
@@ -134,10 +132,7 @@ static int mark(struct kab_session *s, const char *become, const char *script, c
 	struct kab_exec req = { 0 };
 	int status;
 
-	if (become) {
-		kab_strv_add(&argv, become);
-		kab_strv_add(&argv, "-n");
-	}
+	kab_hostscript_become(&argv, become);
 	kab_strv_add(&argv, "sh");
 	kab_strv_add(&argv, "-c");
 	kab_strv_add(&argv, script);

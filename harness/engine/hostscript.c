@@ -8,6 +8,16 @@
 
 #define ANSWER_MAX ((size_t)64 << 10)
 
+void kab_hostscript_become(struct kab_strv *argv, const char *become)
+{
+	if (!become)
+		return;
+	kab_strv_add(argv, "sh");
+	kab_strv_add(argv, "-c");
+	kab_strv_add(argv, "[ \"$(id -u)\" = 0 ] || set -- \"$0\" -n \"$@\"; exec \"$@\"");
+	kab_strv_add(argv, become);
+}
+
 int kab_hostscript_exec(const struct kab_lab_host *host, struct kab_session *s,
 			const char *const *argv, const void *in, size_t in_len,
 			const struct kab_wait *wait, struct kab_exec_result *res,
@@ -18,10 +28,7 @@ int kab_hostscript_exec(const struct kab_lab_host *host, struct kab_session *s,
 		.in = in, .in_len = in_len, .out_max = ANSWER_MAX, .err_max = ANSWER_MAX
 	};
 
-	if (host->become) {
-		kab_strv_add(&words, host->become);
-		kab_strv_add(&words, "-n");
-	}
+	kab_hostscript_become(&words, host->become);
 	for (; *argv; argv++)
 		kab_strv_add(&words, *argv);
 	req.argv = (const char *const *)kab_strv_argv(&words);

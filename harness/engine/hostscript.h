@@ -19,6 +19,10 @@ int kab_hostscript_run(const struct kab_lab_host *host, struct kab_session *s,
 		       const struct kab_wait *wait, struct kab_exec_result *res,
 		       struct kab_err *err);
 
+/* Appends the words that run what follows them as root, where `become` (NULL or "sudo") asks for it.
+ * Who is root already needs no sudo: minimal systems have none. */
+void kab_hostscript_become(struct kab_strv *argv, const char *become);
+
 /* A command line of the caller's, with bytes for its stdin, under the host's `become`. */
 int kab_hostscript_exec(const struct kab_lab_host *host, struct kab_session *s,
 			const char *const *argv, const void *in, size_t in_len,

@@ -36,6 +36,17 @@ class Conditions(e2e.Case):
                          [("file:%s=one" % self.knob, 1), ("file:%s=two words" % self.knob, 1)])
         self.assert_target_clean()
 
+    def test_root_needs_no_sudo(self):
+        """Minimal systems have none, and root logs in there."""
+        if not e2e.is_root():
+            self.skipTest("needs root")
+        self.standin("sudo", "echo sudo was asked >&2; exit 1")
+        lab = self.write("lab.json", json.dumps({"hosts": {"local": {"become": "sudo"}}}))
+        r = self.kab("run", self.suite([self.synthetic()], repeat={"iterations": 1}), "--kernel", "a=running",
+                     "--lab", lab, "--condition", "file:%s=new" % self.knob)
+        self.assertEqual(r.status, 0, r.err)
+        self.assertEqual(self.read(), "old value\n")
+
     def test_taken_back_by_somebody_fails_the_iteration(self):
         stop = threading.Event()
 
