@@ -39,6 +39,7 @@ static int look_at_boots(struct kab_store *store, const struct kab_boot_info *bo
 		seen = KAB_PUSH(list);
 		seen->boot = &boots[i];
 		seen->label = boots[i].kernel;
+		seen->place = list->n - 1;
 		if (kab_store_boot_facts(store, boots[i].id, &seen->facts, err) < 0)
 			return -1;
 	}
@@ -56,6 +57,7 @@ static void order_kernels(const struct kab_judgement *j, struct kab_seen_list *l
 
 			if (strcmp(tmp.boot->kernel, j->v[0].sets[k].data->kernel))
 				continue;
+			tmp.place = k;
 			memmove(&list->v[place + 1], &list->v[place],
 				(i - place) * sizeof(list->v[0]));
 			list->v[place++] = tmp;
@@ -178,6 +180,7 @@ int kab_circumstances_across(struct kab_store *store, const struct kab_compared 
 			s = KAB_PUSH(&list);
 			s->boot = boot;
 			s->label = kernels[k].label;
+			s->place = k;
 			status = kab_store_boot_facts(store, boot->id, &s->facts, err);
 			break;
 		}
@@ -187,7 +190,7 @@ int kab_circumstances_across(struct kab_store *store, const struct kab_compared 
 
 		describe_machines(&list, judgement, names, ret);
 		for (size_t k = 0; k < list.n; k++)
-			kab_strv_take(&ret->kernels, kab_kernel_text(&list.v[k], k, list.n));
+			kab_strv_take(&ret->kernels, kab_kernel_text(&list.v[k], n));
 		for (size_t i = 1; i < runs.n; i++)
 			same = same && !strcmp(runs.v[i], runs.v[0]);
 		ret->config = kab_config_text(&list);
@@ -233,7 +236,7 @@ static void list_hosts(const struct kab_judgement *j, const struct kab_boot_info
 
 /* The line of each kernel: once where it is the same on all hosts, else with the host. */
 static void add_kernels(const struct kab_strv *hosts, const struct kab_seen_list *lists,
-			struct kab_strv *ret)
+			size_t n_kernels, struct kab_strv *ret)
 {
 	size_t most = 0;
 
@@ -245,7 +248,7 @@ static void add_kernels(const struct kab_strv *hosts, const struct kab_seen_list
 
 		for (size_t h = 0; h < hosts->n; h++) {
 			char *line kab_autofree =
-				k < lists[h].n ? kab_kernel_text(&lists[h].v[k], k, lists[h].n)
+				k < lists[h].n ? kab_kernel_text(&lists[h].v[k], n_kernels)
 					       : kab_xstrdup("");
 
 			same = same && (!h || !strcmp(line, lines.v[0]));
@@ -289,7 +292,7 @@ static void describe_hosts(const struct kab_strv *hosts, const struct kab_seen_l
 			kab_strv_addf(&ret->nodes, "host %s", hosts->v[h]);
 		one = one && same_kernel(&lists[h]);
 	}
-	add_kernels(hosts, lists, &ret->kernels);
+	add_kernels(hosts, lists, j->n_kernels, &ret->kernels);
 	ret->machine = once_or_each(hosts, machine);
 	if (hosts->n > 1 && strncmp(ret->machine, hosts->v[0], strlen(hosts->v[0])) != 0) {
 		char *text kab_autofree = ret->machine;

@@ -91,16 +91,16 @@ char *kab_power_text(const struct kab_facts *f, const struct kab_judgement *j)
 	return kab_buf_detach(&buf);
 }
 
-char *kab_kernel_text(const struct kab_seen *seen, size_t k, size_t n)
+char *kab_kernel_text(const struct kab_seen *seen, size_t n)
 {
 	const struct kab_boot_info *b = seen->boot;
 	const char *commit = kab_facts_get(&seen->facts, "commit");
 	struct kab_buf buf = KAB_BUF_INIT;
 
 	kab_buf_addf(&buf, "%-5s %s = %s",
-		     k == 0  ? "base"
-		     : n > 2 ? ""
-			     : "test",
+		     !seen->place ? "base"
+		     : n > 2	  ? ""
+				  : "test",
 		     seen->label, b->release && *b->release ? b->release : "unknown release");
 	if (*commit)
 		kab_buf_addf(&buf, ", commit %.12s", commit);

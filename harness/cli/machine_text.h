@@ -11,6 +11,7 @@
 struct kab_seen {
 	const struct kab_boot_info *boot; /* borrowed */
 	const char *label; /* as printed; borrowed */
+	size_t place; /* 0: the baseline; those that were not booted have theirs, too */
 	struct kab_facts facts;
 };
 /* In the order of the kernels. */
@@ -27,8 +28,8 @@ char *kab_machine_text(const struct kab_facts *facts);
 char *kab_power_text(const struct kab_facts *facts, const struct kab_judgement *j);
 /* "node0: 0-31", a text for each NUMA node. */
 void kab_machine_nodes(const struct kab_facts *facts, struct kab_strv *ret);
-/* "base  LABEL = RELEASE, commit C, build id B": kernel k of n. */
-char *kab_kernel_text(const struct kab_seen *seen, size_t k, size_t n);
+/* "base  LABEL = RELEASE, commit C, build id B": of n kernels. */
+char *kab_kernel_text(const struct kab_seen *seen, size_t n);
 /* What of configuration and command line is the same and what is not; NULL without facts. */
 char *kab_config_text(const struct kab_seen_list *list);
 /* Settings of the machine that differ between the kernels, "KEY: A on LABEL, B on LABEL". */
