@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/setup.h"
+#include "engine/detach.h"
 #include "runners/runner.h"
 
 struct findings {
@@ -179,21 +181,45 @@ static void check_programs(struct findings *f)
 	}
 }
 
+static void bad_host(struct findings *f, const char *what, const struct kab_err *err)
+{
+	/* Most texts begin with the host. */
+	if (!strncmp(err->text, "host '", 6)) {
+		fprintf(f->cli->out, "FIX   %s\n", err->text);
+		f->bad++;
+	} else {
+		bad(f, what, err->text, "");
+	}
+}
+
+/* What every run begins with: a place to work in, and root where the lab file asks for it. */
+static void check_work(struct findings *f, const struct kab_lab_host *host, const char *what)
+{
+	struct kab_endpoint ep = kab_probe_endpoint(host, &f->cli->log);
+	struct kab_wait wait = { .deadline_ns = kab_deadline_s(60),
+				 .cancel_fd = f->cli->cancel_fd };
+	struct kab_session *s = NULL;
+	struct kab_detach *detach = NULL;
+	struct kab_err err = KAB_ERR_INIT;
+
+	if (kab_probe_open(&ep, &wait, &s, &err) < 0 ||
+	    kab_detach_open(s, host->workdir, host->become, &wait, &detach, &err) < 0)
+		bad_host(f, what, &err);
+	kab_detach_close(detach);
+	if (s)
+		s->ops->close(s);
+}
+
 static void check_host(struct findings *f, struct kab_probe_host *h)
 {
 	char *what kab_autofree = kab_xasprintf("host %s", h->host->name);
 
 	if (h->failed) {
-		/* Most texts begin with the host. */
-		if (!strncmp(h->err.text, "host '", 6)) {
-			fprintf(f->cli->out, "FIX   %s\n", h->err.text);
-			f->bad++;
-		} else {
-			bad(f, what, h->err.text, "");
-		}
+		bad_host(f, what, &h->err);
 		return;
 	}
 	good(f, what, kab_facts_get(&h->facts, "release"));
+	check_work(f, h->host, what);
 	for (size_t i = 0; i < kab_runners_n; i++) {
 		char *runner kab_autofree =
 			kab_xasprintf("host %s, runner %s", h->host->name, kab_runners[i]->name);

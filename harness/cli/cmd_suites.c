@@ -31,6 +31,13 @@ static int list_dir(struct kab_cli *cli, const char *dir, struct kab_strv *seen)
 	return status;
 }
 
+static void none_found(struct kab_cli *cli, const struct kab_strv *dirs)
+{
+	char *where kab_autofree = kab_strv_join(dirs, ", ");
+
+	kab_cli_say(cli, "kab: no suites in %s; name a folder of them in KAB_SUITES", where);
+}
+
 static int run(struct kab_cli *cli, const struct kab_args *args)
 {
 	struct kab_strv kab_autostrv dirs = KAB_STRV_INIT, seen = KAB_STRV_INIT;
@@ -62,7 +69,7 @@ static int run(struct kab_cli *cli, const struct kab_args *args)
 		status = one ? one : status;
 	}
 	if (!seen.n)
-		kab_cli_say(cli, "kab: no suite found in the folders searched");
+		none_found(cli, &dirs);
 	return status;
 }
 

@@ -38,6 +38,10 @@ class Nothing(e2e.Case):
         self.assertEqual((again.status, again.out), (4, ""))
         self.assertIn("boot kernel 'b' (release:0.0-none), then: kab resume w", again.err)
         self.assertNotIn("nothing done", self.kab("list").out)
+        # The one that was measured is not the baseline only because the baseline is missing.
+        r = self.kab("run", self.suite([self.synthetic(sd=0.1)]), "--kernel", "b=release:0.0-none",
+                     "--kernel", "a=running", "--iterations", "2", "--name", "x")
+        self.assertRegex(r.out, r"(?m)^Kernels : test  a = ")
 
 
 class Plans(e2e.Case):
@@ -94,6 +98,9 @@ class Advice(e2e.Case):
         self.assertEqual(r.stdout.splitlines()[-1], "  s (synthetic)")
         self.assertIn("0 warm-ups", r.stdout)
         self.assertEqual(self.kab("suites", "staged", cwd=self.dir).status, 3)
+        none = self.kab("suites", cwd=self.dir, env=dict(self.env, KAB_SUITES=self.path("mine")))
+        if not none.out:
+            self.assertRegex(none.err, r"no suites in %s, suites, " % re.escape(self.path("mine")))
 
     def test_what_is_not_there(self):
         """A first `kab list` is no error; a database or a suite that the user names should be there."""
@@ -129,6 +136,15 @@ class Advice(e2e.Case):
         r = self.kab("run", self.suite([self.synthetic(sd=0.1)]), "--lab", lab, "--host", "dead", "--kernel", "a=running")
         self.assertEqual(r.status, 4)
         self.assertEqual(r.err.count("host 'dead'"), 1, r.err)
+
+    def test_doctor_sees_what_a_run_would_stumble_over(self):
+        for host, text in (({"workdir": "/proc/nothing"}, "\"workdir\""),) + \
+                (() if e2e.is_root() else (({"become": "sudo"}, "NOPASSWD"),)):
+            self.standin("sudo", "echo a password is required >&2; exit 1")
+            lab = self.write("lab.json", json.dumps({"hosts": {"local": host}}))
+            r = self.kab("doctor", "--lab", lab)
+            self.assertEqual(r.status, 4, r.out)
+            self.assertRegex(r.out, r"(?m)^FIX   host 'local'.*" + re.escape(text))
 
     def test_kit_is_missing(self):
         self.standin("java", "exit 0")
