@@ -133,9 +133,9 @@ static bool throughput_line(struct state *st, const struct kab_scan *scan)
 		return true;
 	}
 	label = key;
-	while (label > scan->s && label[-1] == ' ')
+	while (label > scan->s && strchr(" \t", label[-1]))
 		label--;
-	for (end = label; label > scan->s && label[-1] != ' '; label--)
+	for (end = label; label > scan->s && !strchr(" \t", label[-1]); label--)
 		;
 	if (end - label == 4 && !strncmp(label, "SUM:", 4)) {
 		add(st, "sum.bops", "bops", n.value);

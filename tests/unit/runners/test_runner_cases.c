@@ -373,6 +373,11 @@ static const struct want wants[] = {
 	  "spec1.txt:   throughput =     100.50 SPECjbb2005 bops\n"
 	  "spec2.txt:   throughput =     200.25 SPECjbb2005 bops\n",
 	  0, "", "ok", "bops", "300.75", "higher" },
+	{ "blanks have become tabs", "specjbb2005",
+	  "spec1.txt:\tthroughput =\t100.50 SPECjbb2005 bops\n"
+	  "spec2.txt:\tthroughput =\t200.25 SPECjbb2005 bops\n"
+	  "\tSUM:\tthroughput =\t300.75 SPECjbb2005 bops\n",
+	  0, "", "ok", "bops", "300.75", "higher" },
 	{ "fewer JVMs than announced", "specjbb2005",
 	  "# 4 JVM instances, 240 seconds\n"
 	  "spec1.txt:   throughput =     181204.77 SPECjbb2005 bops\n",
