@@ -77,38 +77,37 @@ static int fill_run(sqlite3_stmt *stmt, struct kab_run_info *r)
 }
 
 /* The newest attempt of each planned iteration counts, and what a later reading made of it; the
- * results of a boot that ran the wrong kernel are failures. */
+ * results of a boot that ran the wrong kernel are failures. Counted here: grouping sorts them all. */
 static int count_steps(struct kab_store *store, struct kab_run_info *r, struct kab_err *err)
 {
 	KAB_AUTOSTMT stmt = kab_sql_query(
 		store, err,
 		/* the view is asked only where the output was read more than once */
-		"SELECT CASE WHEN b.state = 'failed' AND s.state = 'done' THEN 'failed'"
-		" ELSE s.state END AS st, count(*) FROM"
-		" (SELECT i.boot_id, CASE WHEN (SELECT count(*) FROM extraction e"
+		"SELECT CASE WHEN (SELECT count(*) FROM extraction e"
 		" WHERE e.iteration_id = i.id) < 2 THEN i.state ELSE (SELECT o.state FROM outcome o"
-		" WHERE o.iteration_id = i.id) END AS state FROM iteration i"
+		" WHERE o.iteration_id = i.id) END, b.state = 'failed'"
+		" FROM iteration i JOIN boot b ON b.id = i.boot_id"
 		" WHERE i.run_id = ? AND i.warmup = 0"
-		" AND NOT EXISTS (SELECT 1 FROM iteration a WHERE a.retry_of = i.id)) s"
-		" JOIN boot b ON b.id = s.boot_id GROUP BY st",
+		" AND NOT EXISTS (SELECT 1 FROM iteration a WHERE a.retry_of = i.id)",
 		"i", r->id);
 	int64_t summaries = 0;
 	int rc = -1;
 
 	while (stmt && (rc = kab_sql_step(store, stmt, err)) == 1) {
-		size_t n = (size_t)sqlite3_column_int64(stmt, 1);
 		enum kab_iter_state state = KAB_ITER_PENDING;
 
 		kab_iter_state_parse(kab_sql_str(stmt, 0), &state);
-		r->n_iterations += n;
+		if (state == KAB_ITER_DONE && sqlite3_column_int(stmt, 1))
+			state = KAB_ITER_FAILED;
+		r->n_iterations++;
 		if (state == KAB_ITER_DONE)
-			r->n_done += n;
+			r->n_done++;
 		else if (state == KAB_ITER_FAILED)
-			r->n_failed += n;
+			r->n_failed++;
 		else if (state == KAB_ITER_MISSING)
-			r->n_missing += n;
+			r->n_missing++;
 		else
-			r->n_pending += n;
+			r->n_pending++;
 	}
 	if (rc)
 		return rc;

@@ -134,17 +134,18 @@ static void fill(struct rows *rows, struct rows_iter *it, sqlite3_stmt *stmt, si
 int kab_rows_read_iterations(struct kab_store *store, struct rows *rows, size_t r,
 			     struct kab_err *err)
 {
-#define READING(which) "(SELECT " which "(e.id) FROM extraction e WHERE e.iteration_id = i.id)"
+#define READING(which) \
+	"coalesce((SELECT " which "(e.id) FROM extraction e WHERE e.iteration_id = i.id), 0)"
 	/* While there was one reading of the output, the iteration has its state: the view outcome,
 	 * which costs more than all the rest, is asked for the others only. */
 	KAB_AUTOSTMT stmt = kab_sql_query(
 		store, err,
-		"SELECT i.id, coalesce(" READING(
-			"min") ", 0), i.boot_id, i.condition, i.case_name, i.row_key,"
+		"SELECT i.id, " READING(
+			"min") ", i.boot_id, i.condition, i.case_name, i.row_key,"
 			       " i.runner, i.case_order, i.sequence, i.attempt, i.state, i.reason,"
 			       " i.params_resolved, i.runner_version, i.elapsed_s, i.user_s, "
 			       "i.system_s,"
-			       " i.max_rss_kb, " READING("min") " <> " READING(
+			       " i.max_rss_kb, " READING(
 				       "max") " FROM iteration i"
 					      " WHERE i.run_id = ? AND i.warmup = 0"
 					      " AND NOT EXISTS (SELECT 1 FROM iteration a WHERE "
@@ -171,7 +172,8 @@ int kab_rows_read_iterations(struct kab_store *store, struct rows *rows, size_t 
 		fill(rows, it, stmt, r, boot, &hint);
 		if ((rc = kab_rows_kernel(store, rows, r, boot->kernel, &it->kernel, err)))
 			break;
-		if (sqlite3_column_int(stmt, 18) && (rc = read_outcome(store, it, err)))
+		if (sqlite3_column_int64(stmt, 18) != it->extraction_id &&
+		    (rc = read_outcome(store, it, err)))
 			break;
 		if (boot->failed && it->state == KAB_ITER_DONE) {
 			it->state = KAB_ITER_FAILED;
