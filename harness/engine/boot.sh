@@ -315,6 +315,7 @@ kexec_preflight() {
 kexec_select() {
 	kexec_files "$1"
 	line=
+	set -f
 	for w in $(cat /proc/cmdline); do
 		case $w in
 		# From here on it is what kab gave to the kernel that runs, and not for the next one.
@@ -323,6 +324,7 @@ kexec_select() {
 		*) line="$line $w" ;;
 		esac
 	done
+	set +f
 	if [ -n "$initrd" ]; then
 		out=$(kexec -l "$kernel" --initrd="$initrd" --append="${line# } $2" 2>&1)
 	else
