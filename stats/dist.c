@@ -71,28 +71,40 @@ double kab_norm_quantile(double p)
 	return gsl_cdf_ugaussian_Pinv(p);
 }
 
-double kab_t_power(double delta, double se, double df, double alpha)
+/*
+ * Given the estimated scale s = sqrt(chi2/df), the test rejects where |Z + ncp| > q s; integrated over
+ * the probability scale of s.
+ */
+void kab_t_scales(double df, double alpha, struct kab_t_scales *ret)
 {
-	double q = kab_t_quantile(1 - alpha, df);
+	gsl_integration_glfixed_table *gl = gsl_integration_glfixed_table_alloc(KAB_T_POWER_NODES);
 
-	if (isnan(q) || !(se > 0) || isnan(delta))
-		return NAN;
-	gsl_integration_glfixed_table *gl = gsl_integration_glfixed_table_alloc(48);
+	ret->q = gl ? kab_t_quantile(1 - alpha, df) : NAN;
+	for (size_t i = 0; !isnan(ret->q) && i < KAB_T_POWER_NODES; i++) {
+		double u;
 
-	if (!gl)
-		return NAN;
-	double ncp = fabs(delta) / se, sum = 0;
-
-	/* Given the estimated scale s = sqrt(chi2/df), the test rejects where |Z + ncp| > q s;
-	 * integrate over the probability scale of s. */
-	for (size_t i = 0; i < 48; i++) {
-		double u, w;
-
-		gsl_integration_glfixed_point(0, 1, i, &u, &w, gl);
-		double s = df > 1e7 ? 1 : sqrt(gsl_cdf_chisq_Pinv(u, df) / df);
-
-		sum += w * (gsl_cdf_ugaussian_Q(q * s - ncp) + gsl_cdf_ugaussian_P(-q * s - ncp));
+		gsl_integration_glfixed_point(0, 1, i, &u, &ret->w[i], gl);
+		ret->s[i] = df > 1e7 ? 1 : sqrt(gsl_cdf_chisq_Pinv(u, df) / df);
 	}
 	gsl_integration_glfixed_table_free(gl);
+}
+
+double kab_t_power_at(const struct kab_t_scales *at, double delta, double se)
+{
+	double ncp = fabs(delta) / se, sum = 0;
+
+	if (isnan(at->q) || !(se > 0) || isnan(delta))
+		return NAN;
+	for (size_t i = 0; i < KAB_T_POWER_NODES; i++)
+		sum += at->w[i] * (gsl_cdf_ugaussian_Q(at->q * at->s[i] - ncp) +
+				   gsl_cdf_ugaussian_P(-at->q * at->s[i] - ncp));
 	return sum;
+}
+
+double kab_t_power(double delta, double se, double df, double alpha)
+{
+	struct kab_t_scales at;
+
+	kab_t_scales(df, alpha, &at);
+	return kab_t_power_at(&at, delta, se);
 }

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "stats/describe.h"
 #include "stats/dist.h"
+#include "stats/welch.h"
 
 static void undefined(struct kab_paired *r)
 {
@@ -47,7 +48,7 @@ int kab_paired_log_ratio(const double *base, const double *test, size_t n, doubl
 	double *d = kab_xreallocarray(NULL, n, sizeof(*d));
 
 	for (size_t i = 0; i < n; i++)
-		d[i] = log1p((test[i] - base[i]) / base[i]);
+		d[i] = kab_log_ratio(base[i], test[i]);
 	int rc = kab_one_sample_t(d, n, confidence, ret);
 
 	free(d);

@@ -152,15 +152,22 @@ int kab_permute_signs(const double *d, size_t n, uint64_t draws, uint64_t seed,
 
 	*ret = (struct kab_permutation){ 0, 0, 0, ldexp(1, 1 - (int)(n < 1000 ? n : 1000)), false };
 	if (n <= 17) { /* 2^17 <= KAB_PERMUTE_EXACT_MAX */
+		/* every sum is one of the lower half of the signs and one of the upper */
+		size_t n_low = n / 2, lows = (size_t)1 << n_low, highs = (size_t)1 << (n - n_low);
+		double *low = kab_xcalloc(lows + highs, sizeof(*low)), *high = low + lows;
+
+		for (size_t m = 0; m < highs; m++)
+			for (size_t i = 0; i < n - n_low; i++)
+				high[m] += (m >> i) & 1 ? -d[n_low + i] : d[n_low + i];
+		for (size_t m = 0; m < lows; m++)
+			for (size_t i = 0; i < n_low; i++)
+				low[m] += (m >> i) & 1 ? -d[i] : d[i];
+		for (size_t h = 0; h < highs; h++)
+			for (size_t l = 0; l < lows; l++)
+				ret->count += fabs(high[h] + low[l]) >= seen;
+		free(low);
 		ret->exact = true;
 		ret->total = UINT64_C(1) << n;
-		for (uint64_t m = 0; m < ret->total; m++) {
-			double s = 0;
-
-			for (size_t i = 0; i < n; i++)
-				s += (m >> i) & 1 ? -d[i] : d[i];
-			ret->count += fabs(s) >= seen;
-		}
 		ret->p = (double)ret->count / (double)ret->total;
 		return 0;
 	}

@@ -53,14 +53,17 @@ double kab_plan_detectable(double se, double df, double alpha, double power)
 {
 	if (!(se > 0) || !(df > 0) || !(alpha > 0 && alpha < 1) || !(power > alpha && power < 1))
 		return NAN;
-	double lo = 0, hi = (kab_t_quantile(1 - alpha, df) + 3) * se;
+	struct kab_t_scales at;
 
-	while (kab_t_power(hi, se, df, alpha) < power && hi < 1e6 * se)
+	kab_t_scales(df, alpha, &at);
+	double lo = 0, hi = (at.q + 3) * se;
+
+	while (kab_t_power_at(&at, hi, se) < power && hi < 1e6 * se)
 		hi *= 2;
 	for (int i = 0; i < 40; i++) {
 		double mid = 0.5 * (lo + hi);
 
-		if (kab_t_power(mid, se, df, alpha) < power)
+		if (kab_t_power_at(&at, mid, se) < power)
 			lo = mid;
 		else
 			hi = mid;

@@ -222,6 +222,7 @@ void kab_verdict_decide(struct kab_comparison *c, double adjusted_p,
 	struct view v;
 
 	c->p_adjusted = adjusted_p;
+	c->equivalence_ci = (struct kab_interval){ NAN, NAN };
 	c->units_needed = 0;
 	c->significant = c->size_not_resolved = c->shift_below_margin = false;
 	c->multiplicity_decided = c->p < alpha && !(adjusted_p < alpha);
@@ -254,6 +255,8 @@ void kab_verdict_decide(struct kab_comparison *c, double adjusted_p,
 		return;
 	}
 	bool excluded = excludes(v.wide, v.none);
+
+	c->equivalence_ci = v.narrow;
 
 	if (inside(v.narrow, v.lo, v.hi)) {
 		c->shift_below_margin = excluded;

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "stats/permute.h"
 #include "stats/rank.h"
 #include "stats/stats.h"
 #include "stats/welch.h"
@@ -79,8 +80,7 @@ struct kab_comparison {
 	double ratio, delta_pct, gain_pct;
 
 	/*
-	 * The interval of the ratio by `method`: at 95 %, at opts.confidence, and the one whose
-	 * inclusion in 1 -+ S proves equivalence (level 1 - 2 alpha: 90 %). NAN for NONE and
+	 * The interval of the ratio by `method`: at 95 %, at opts.confidence, and at 90 %. NAN for NONE and
 	 * DIFFERENCE, and for FIELLER where the interval is unbounded. A bound may be infinite where
 	 * a few blocks differ by orders of magnitude: print it as undefined.
 	 */
@@ -100,6 +100,12 @@ struct kab_comparison {
 	struct kab_interval fieller_ci95; /* NAN when undefined or unbounded */
 	struct kab_mann_whitney mann_whitney;
 	struct kab_hodges_lehmann hodges_lehmann; /* test minus base, at 95 % */
+	/*
+	 * PAIRED: the companion of the paired t, signs of the blocks' log ratios flipped (of their
+	 * differences where a value is 0 or below); p is NAN elsewhere. The rank test above ignores the
+	 * blocks, and so says little where blocks were worth their while.
+	 */
+	struct kab_permutation sign_flips;
 
 	/*
 	 * Raw two-sided p of the verdict, the one that goes into Holm's adjustment: ratio_test.p;
@@ -116,6 +122,11 @@ struct kab_comparison {
 	/* Set by kab_verdict_decide. */
 	enum kab_verdict verdict;
 	char reason[KAB_REASON_MAX]; /* plain words, lower case, no full stop; never empty */
+	/*
+	 * The interval of rule 1, at level 1 - 2 alpha, whose inclusion in the band proves equivalence:
+	 * of the ratio, or of the difference where that decides. NAN where there is none.
+	 */
+	struct kab_interval equivalence_ci;
 	size_t units_needed; /* per side for a half width of S at this spread; 0: unknown or no margin */
 
 	/* Things a reader should be told; set by kab_compare unless said otherwise. */
@@ -123,8 +134,9 @@ struct kab_comparison {
 	bool no_spread; /* neither side varies */
 	bool base_zero; /* the base mean is 0, the test mean is not: no percentage, yet a change */
 	bool mixed_signs; /* both negative and positive values occur */
-	bool rank_floor; /* the exact rank test cannot reach alpha with these n */
-	bool rank_disagrees; /* mean and rank based tests fall on different sides of alpha */
+	/* The companion of the t test: the rank test, or the sign flips when PAIRED. */
+	bool rank_floor; /* the exact companion cannot reach alpha with these n */
+	bool rank_disagrees; /* the t test and its companion fall on different sides of alpha */
 	bool interval_unbounded; /* Fieller: the base is too noisy for a ratio interval */
 	bool significant; /* by decide: alpha-level interval excludes "no change" and p_adjusted < alpha */
 	bool size_not_resolved; /* by decide: significant, but the interval overlaps the band 1 -+ S */

@@ -82,6 +82,13 @@ int kab_student_moments(const struct kab_moments *base, const struct kab_moments
 	return 0;
 }
 
+double kab_log_ratio(double base, double test)
+{
+	double r = (test - base) / base;
+
+	return fabs(r) < 0.5 ? log1p(r) : log(test) - log(base);
+}
+
 int kab_ratio_log_delta_df(const struct kab_moments *base, const struct kab_moments *test,
 			   double df, double confidence, struct kab_ratio *ret)
 {
@@ -95,8 +102,7 @@ int kab_ratio_log_delta_df(const struct kab_moments *base, const struct kab_mome
 		return 0;
 	double ca = base->sd / base->mean, cb = test->sd / test->mean;
 	double va = ca * ca / (double)base->n, vb = cb * cb / (double)test->n;
-	/* log1p keeps the digits of a ratio next to 1 */
-	double d = log1p((test->mean - base->mean) / base->mean);
+	double d = kab_log_ratio(base->mean, test->mean);
 
 	ret->log_se = sqrt(va + vb);
 	ret->test.t = d / ret->log_se;

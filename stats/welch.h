@@ -47,6 +47,11 @@ struct kab_ratio {
 };
 
 /*
+ * ln(test/base) of two positive numbers to full precision: of the difference where they are close, of
+ * the quotient where the difference would lose the smaller one.
+ */
+double kab_log_ratio(double base, double test);
+/*
  * Delta method on d = ln(b/a): se^2 = va/a^2 + vb/b^2, Welch-Satterthwaite df on these two terms,
  * interval exp(d -+ t se), test t = d/se. Needs a > 0, b > 0, two values a side, some spread.
  */

@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "judge/internal.h"
 #include "stats/describe.h"
+#include "stats/dist.h"
+#include "stats/hierarchy.h"
 
 static void number(struct kab_buf *buf, double value)
 {
@@ -58,11 +61,71 @@ static void interval(struct kab_strv *ret, const char *name, double lo, double h
 	kab_strv_add(ret, kab_buf_str(&buf));
 }
 
+/* Within boots: what differs between boots is no outlier of a boot. */
+static void outliers(const struct kab_judged_row *row, const struct kab_set_summary *set,
+		     struct kab_strv *ret)
+{
+	size_t low = 0, high = 0, far = 0;
+
+	for (size_t b = 0; b < set->data->n_boots; b++) {
+		const struct kab_boot_obs *boot = &set->data->boots[b];
+		struct kab_outliers out;
+		double *x = kab_xreallocarray(NULL, boot->n + 1, sizeof(*x));
+
+		for (size_t i = 0; i < boot->n; i++)
+			x[i] = boot->v[i].value;
+		/* fewer than four values have no quartiles worth the name */
+		if (boot->n >= 4 && !kab_outliers_count(x, boot->n, &out)) {
+			low += out.low_mild;
+			high += out.high_mild;
+			far += out.low_far + out.high_far;
+		}
+		free(x);
+	}
+	if (low + high)
+		kab_strv_addf(ret,
+			      "  outliers: %zu low, %zu high beyond 1.5 quartile ranges of their "
+			      "%s, %zu beyond 3 (all kept)",
+			      low, high, kab_row_unit_word(row->data, 1), far);
+}
+
+/* Why the iterations of a boot are not that many measurements. */
+static void variance(const struct kab_judged_row *row, const struct kab_set_summary *set,
+		     struct kab_strv *ret)
+{
+	size_t *sizes = kab_xreallocarray(NULL, set->data->n_boots + 1, sizeof(*sizes));
+	double *x = kab_xreallocarray(NULL, set->n_values + 1, sizeof(*x));
+	const char *unit = kab_row_unit_word(row->data, 2);
+	struct kab_two_level v;
+	size_t n = 0, at = 0;
+
+	for (size_t b = 0; b < set->data->n_boots; b++) {
+		if (set->data->boots[b].n)
+			sizes[n++] = set->data->boots[b].n;
+		for (size_t i = 0; i < set->data->boots[b].n; i++)
+			x[at++] = set->data->boots[b].v[i].value;
+	}
+	if (!kab_two_level(x, sizes, n, &v) && isfinite(v.icc)) {
+		kab_strv_addf(
+			ret,
+			"  variance: sd between %s %s, of iterations in one %s; share between "
+			"%s (ICC) %.2g",
+			unit, NUM(sqrt(fmax(0, v.var_boot))), NUM(sqrt(v.var_iteration)), unit,
+			v.icc);
+		kab_strv_addf(
+			ret,
+			"  design effect %.3g: %zu iterations tell as much as %.3g independent "
+			"ones; pooled, they would err in %.2g %% instead of 5 %%",
+			v.design_effect, set->n_values, (double)set->n_values / v.design_effect,
+			200 * kab_norm_upper(kab_norm_quantile(0.975) / sqrt(v.design_effect)));
+	}
+	free(x);
+	free(sizes);
+}
+
 static void explain_set(const struct kab_judged_row *row, const struct kab_set_summary *set,
 			double confidence, struct kab_strv *ret)
 {
-	struct kab_outliers out;
-
 	if (set->summary) {
 		char name[64];
 
@@ -115,11 +178,9 @@ static void explain_set(const struct kab_judged_row *row, const struct kab_set_s
 	}
 	kab_strv_addf(ret, "  over all iterations: min %.6g, median %.6g, max %.6g", set->min,
 		      set->median, set->max);
-	if (!kab_outliers_count(set->values, set->n_values, &out) &&
-	    out.low_mild + out.high_mild > 0)
-		kab_strv_addf(ret,
-			      "  outliers: %zu low, %zu high beyond 1.5 quartile ranges (kept)",
-			      out.low_mild, out.high_mild);
+	outliers(row, set, ret);
+	if (set->over_boots && set->n_values > set->n_boots)
+		variance(row, set, ret);
 }
 
 static void explain_pair(const struct kab_judgement *judgement, const struct kab_judged_row *row,
@@ -144,9 +205,11 @@ static void explain_pair(const struct kab_judgement *judgement, const struct kab
 		snprintf(name, sizeof(name), "%g %% interval of the ratio",
 			 100 * judgement->opts.confidence);
 		interval(ret, name, cmp->ratio_ci.lo, cmp->ratio_ci.hi);
-		snprintf(name, sizeof(name), "%g %% interval of the ratio (equivalence)",
-			 100 * (1 - 2 * (1 - judgement->opts.confidence)));
-		interval(ret, name, cmp->ratio_ci90.lo, cmp->ratio_ci90.hi);
+		snprintf(name, sizeof(name), "%g %% interval of the %s (equivalence)",
+			 100 * (1 - 2 * row->alpha),
+			 isfinite(cmp->ratio_ci95.lo) ? "ratio" : "difference");
+		if (isfinite(cmp->equivalence_ci.lo))
+			interval(ret, name, cmp->equivalence_ci.lo, cmp->equivalence_ci.hi);
 		if (row->look)
 			kab_strv_addf(ret, "  look %d of %d of a run that may end early: level %s",
 				      row->look, row->data->looks, NUM(row->alpha));
@@ -158,7 +221,12 @@ static void explain_pair(const struct kab_judgement *judgement, const struct kab
 				      judgement->family, NUM(cmp->p_adjusted));
 		else
 			kab_strv_add(ret, "  not in the family of the correction");
-		if (!pair->summary)
+		if (!isnan(cmp->sign_flips.p))
+			kab_strv_addf(
+				ret, "  signs of blocks flipped: p %s%s%s", NUM(cmp->sign_flips.p),
+				cmp->sign_flips.exact ? " (exact)" : "",
+				cmp->rank_floor ? ", cannot reach the level with so few" : "");
+		else if (!pair->summary)
 			kab_strv_addf(
 				ret, "  Mann-Whitney: U %s, p %s%s%s", NUM(cmp->mann_whitney.u),
 				NUM(cmp->mann_whitney.p), cmp->mann_whitney.exact ? " (exact)" : "",

@@ -54,7 +54,8 @@ static void set_level(struct kab_judged_row *row, const struct kab_judge_opts *o
 	struct kab_bounds bounds;
 	int look = 0, seen;
 
-	row->alpha = 1 - opts->confidence;
+	/* 0.05 and not 1 - 0.95, which is a little more: a p of exactly 0.05 is not significant */
+	row->alpha = (100 - 100 * opts->confidence) / 100;
 	if (data->looks < 2 || data->looks > KAB_LOOKS_MAX || data->max_blocks < data->looks ||
 	    kab_spending_bounds(KAB_SPEND_OBRIEN_FLEMING, (size_t)data->looks, NULL, row->alpha,
 				&bounds) < 0)

@@ -382,7 +382,9 @@ void kab_pair_compare(const struct kab_judged_row *row, struct kab_pair *pair,
 		}
 	}
 	if (pair->compared && pair->cmp.rank_disagrees && pair->tested)
-		warn(pair, kab_xstrdup("tests by mean and by rank disagree"));
+		warn(pair, kab_xstrdup(isnan(pair->cmp.sign_flips.p)
+					       ? "tests by mean and by rank disagree"
+					       : "the paired t test and sign flips disagree"));
 	if (!row->verdict) {
 		pair->tested = false;
 		conclude(pair, KAB_OUTCOME_NO_VERDICT,

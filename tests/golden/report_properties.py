@@ -329,6 +329,12 @@ with tempfile.TemporaryDirectory() as home:
         check(text in ' '.join(run('report', 'two', '--pm', kind, home=home).stdout.split()), f'--pm {kind} changes the legend')
     p = run('report', 'two', '--explain', 'groups=4', home=home)
     check('means of each' in p.stdout and 'p after holm over 4' in p.stdout and 'nan' not in p.stdout, 'explain')
+    # The interval of equivalence is at the level that stands before it: 98 % is the wider one.
+    wide = run('report', 'two', '--explain', 'groups=4', '--confidence', '99', home=home).stdout
+    found = [re.search(level + r' % interval of the ratio \(equivalence\): \[([\d.]+), ([\d.]+)\]', text)
+             for level, text in (('90', p.stdout), ('98', wide))]
+    check(all(found) and float(found[1][1]) < float(found[0][1]) and float(found[1][2]) > float(found[0][2]),
+          'explain: the level of the interval of equivalence')
     p = run('report', 'two', '--explain', 'groups=5', home=home)
     equal(p.returncode, 3, 'explain an unknown row')
     p = run('report', 'two', '--explain', 'what is not there', home=home)

@@ -188,6 +188,7 @@ static void blocks(void **state)
 	assert_int_equal(j.v[0].pairs[0].blocks, 5);
 	assert_int_equal(j.v[0].pairs[0].blocks_left_out, 1);
 	assert_int_equal(j.v[0].pairs[0].outcome, KAB_OUTCOME_REGRESSED);
+	assert_near(j.v[0].pairs[0].cmp.sign_flips.p, 0.0625, 1e-15); /* 2 of 2^5 */
 	assert_int_equal(j.v[1].pairs[0].outcome, KAB_OUTCOME_INCONCLUSIVE);
 	assert_non_null(strstr(j.v[1].pairs[0].reason, "complete blocks"));
 	kab_judgement_release(&j);
@@ -289,6 +290,13 @@ static void explain_has_the_numbers(void **state)
 	assert_non_null(strstr(text, "p after holm over 1"));
 	assert_non_null(strstr(text, "verdict: regressed"));
 	assert_null(strstr(text, "nan"));
+	/* analysis of variance of these boots by numpy */
+	assert_non_null(strstr(text, "sd between boots 0.0328126, of iterations in one 0.0141421; "
+				     "share between boots (ICC) 0.84"));
+	assert_non_null(strstr(text, "design effect 1.84: 12 iterations tell as much as 6.51 "
+				     "independent ones; pooled, they would err in 15 %"));
+	assert_non_null(strstr(text, "90 % interval of the ratio (equivalence)"));
+	assert_non_null(strstr(text, "Mann-Whitney"));
 	free(text);
 	kab_strv_release(&lines);
 	kab_judgement_release(&j);

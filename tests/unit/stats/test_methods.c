@@ -110,6 +110,14 @@ static void test_bootstrap(void **state)
 	assert_near(r.se, ld.ratio * ld.log_se * sqrt(11.0 / 12), 0.03);
 	kab_bootstrap_two(a, 9, b, 12, KAB_BOOT_MEAN_DIFF, 1000, 0.95, 5, &r);
 	assert_false(r.supported);
+	/* a ratio of 4e-18 keeps its digits: (test - base)/base is -1 to a double */
+	const struct kab_moments huge = { 4, 1e9, 1e7 }, tiny = { 4, 4e-9, 4e-11 };
+
+	kab_ratio_log_delta(&huge, &tiny, 0.95, &ld);
+	assert_near(ld.ratio * 1e18, 4, 1e-12);
+	/* se = sqrt(2 (0.01^2)/4), df = 6: t = ln(4e-18)/se, 2.446911851144969 of scipy's t.ppf */
+	assert_near(ld.test.t, log(4e-18) / sqrt(5e-5), 1e-6);
+	assert_near(ld.ci.hi * 1e18, 4 * exp(2.446911851144969 * sqrt(5e-5)), 1e-9);
 	/* no spread: the point, not NAN */
 	static const double c[] = { 3, 3, 3, 3 };
 

@@ -203,6 +203,10 @@ static void test_paired(void **state)
 	kab_compare(a, 6, third, 6, &o, &c);
 	assert_true(c.method == KAB_METHOD_PAIRED && c.ratio_test.df == 5);
 	assert_int_equal(c.verdict, KAB_VERDICT_REGRESSED);
+	/* the rank test does not see the blocks; flipping their signs does: 2 of 2^6 */
+	assert_true(c.mann_whitney.p > 0.05 && !c.rank_disagrees && !c.rank_floor);
+	assert_near(c.sign_flips.p, 0.03125, 1e-15);
+	assert_true(c.sign_flips.exact && isnan(u.sign_flips.p));
 	kab_compare(a, 6, b, 6, &o, &c);
 	verdict_is(&c, KAB_VERDICT_EQUIVALENT, "shift below");
 	kab_compare(a, 3, third, 3, &o, &c);
@@ -210,6 +214,8 @@ static void test_paired(void **state)
 	assert_true(isnan(c.p));
 	kab_compare(a, 4, third, 4, &o, &c);
 	assert_int_equal(c.method, KAB_METHOD_PAIRED);
+	assert_true(c.rank_floor && !c.rank_disagrees); /* 2 of 2^4 */
+	assert_near(c.sign_flips.p, 0.125, 1e-15);
 	assert_int_equal(kab_compare(a, 6, b, 5, &o, &c), -1);
 	assert_non_null(strstr(c.reason, "complete blocks"));
 
