@@ -178,6 +178,14 @@ def wait_for(what, condition, seconds=PATIENCE, process=None):
         time.sleep(0.05)
 
 
+def number_in(path):
+    """The number that a script keeps in a file: empty for a moment whenever it writes the next one."""
+    def text():
+        with open(path, encoding="ascii") as f:
+            return f.read().strip()
+    return int(wait_for("a number in " + path, text))
+
+
 class Result:
     def __init__(self, status, out, err):
         self.status, self.out, self.err = status, out, err
