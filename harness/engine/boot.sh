@@ -245,9 +245,10 @@ bls_body() {
 		next
 	}
 	image != "" && /^initrd[ \t]/ { next }
-	/^options([ \t]|$)/ && !done { $0 = $0 " " ENVIRON["args"]; done = 1 }
+	# There may be several lines of them, and of a word that comes twice the later one wins: ours.
+	/^options([ \t]|$)/ { sub(/^options[ \t]*/, ""); if ($0 != "") line = line " " $0; next }
 	{ print }
-	END { if (!done) print "options " ENVIRON["args"] }' "$found"
+	END { print "options" line " " ENVIRON["args"] }' "$found"
 	say "title kab: one-shot boot of $1"
 }
 

@@ -355,6 +355,13 @@ class Bls(FakeRoot):
         self.boot("remove", "grub")
         self.assertEqual(self.tree(), before)
 
+    def test_our_words_stand_behind_all_options(self):
+        self.write(self.entries + "%s-%s.conf" % (self.MACHINE, NEW),
+                   "title t\nversion %s\noptions root=UUID=1 ro\nlinux /vmlinuz-%s\noptions panic=0 quiet\n" % (NEW, NEW))
+        self.assertEqual(self.boot("select", "grub", NEW, ARGS).status, 0)
+        self.assertEqual([line for line in self.own() if line.startswith("options")],
+                         ["options root=UUID=1 ro panic=0 quiet " + ARGS])
+
     def test_two_entries_are_both_named(self):
         self.entry("other", NEW)
         said = self.boot("select", "grub", NEW, ARGS).get("error")
